@@ -1,0 +1,85 @@
+package hostfuncs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Func is one host function.
+type Func struct {
+	// Name is the import's name.
+	Name string
+	// Class is the strongest class it has.
+	Class toolabi.Class
+	// Call answers one request. A *toolabi.Error is shown to the tool; any other error is a fault of the host, and is
+	// shown as toolabi.Internal. Calls may run concurrently, each with its own Call.
+	Call func(ctx context.Context, c Call, req []byte) ([]byte, error)
+	// Timeout returns how long a request may take at most; nil, or 0, means that it does not wait. What must not be
+	// repeated is bounded by this alone: its context is not cancelled by the call's own limit.
+	Timeout func(req []byte) time.Duration
+	// Describe says in a few words what a request asks for, such as "POST api.example.com/charges", for people. It is
+	// recorded with the intent. nil says nothing.
+	Describe func(req []byte) string
+}
+
+// Call is what a host function knows of the use that is made of it.
+type Call struct {
+	// Run and Step name the use.
+	Run, Step string
+	// Module and Tool say who asks.
+	Module, Tool string
+	// Grants is what the operator lets the module do.
+	Grants Grants
+	// Targets are what the module's manifest says it wants to reach with this function; none means no restriction by
+	// the manifest.
+	Targets []string
+	// Key is the idempotency key; empty for what needs none.
+	Key string
+	// Repeatable says whether the request may be sent again under the same key.
+	Repeatable bool
+	// Now returns the time; never nil when runtime calls.
+	Now func() time.Time
+	// BeforeSend is called immediately before the first byte leaves the host. When it returns an error nothing may be
+	// sent, and the function returns that error as it is. nil means always.
+	BeforeSend func() error
+	// Log takes what a tool says to people, already cleaned of control characters. nil drops it.
+	Log func(level uint8, message string)
+	// Progress takes how far a tool has come. nil drops it.
+	Progress func(done, total uint64, message string)
+	// Sent, when not nil, is told how many bytes were written for an effect. It is called at most once, after the exchange.
+	Sent func(bytes int64)
+}
+
+// Handle makes a Func of a Go function over decoded messages. A request that cannot be decoded is answered with
+// toolabi.Invalid; a panic in fn is returned as an error.
+func Handle[Req, Reply any](name string, class toolabi.Class, fn func(context.Context, Call, Req) (Reply, error)) Func {
+	return Func{Name: name, Class: class, Call: func(ctx context.Context, c Call, raw []byte) (out []byte, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				out, err = nil, fmt.Errorf("host function %s: %v", name, p)
+			}
+		}()
+		var req Req
+		if err := toolabi.Decode(raw, &req); err != nil {
+			return nil, toolabi.NewError(toolabi.Invalid, name+": "+err.Error())
+		}
+		reply, err := fn(ctx, c, req)
+		if err != nil {
+			return nil, err
+		}
+		return toolabi.Encode(reply)
+	}}
+}
+
+// AsError returns err as an error that a tool can see. Whatever is not a *toolabi.Error is a fault of the host.
+func AsError(err error) *toolabi.Error {
+	var e *toolabi.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return toolabi.NewError(toolabi.Internal, err.Error())
+}

@@ -1,0 +1,284 @@
+package journal
+
+import "fmt"
+
+// Apply folds e into s if the rules allow it, and leaves s unchanged otherwise. The rules are these, and this is their
+// only copy; docs/journal.md says why each is there.
+//
+// Errors: ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrExists.
+func (s *State) Apply(e Entry) error {
+	if err := s.judge(e); err != nil {
+		return err
+	}
+	s.fold(e)
+	return nil
+}
+
+func invalid(e Entry, format string, a ...any) error {
+	where := e.Kind.String()
+	if e.Step != "" {
+		where += " of " + string(e.Step)
+	}
+	return fmt.Errorf("%w: %s: %s", ErrInvalid, where, fmt.Sprintf(format, a...))
+}
+
+// judge holds e against the log so far.
+func (s *State) judge(e Entry) error {
+	if e.Seq != s.Len {
+		return invalid(e, "position %d in a log of %d entries", e.Seq, s.Len)
+	}
+	if e.Time < s.Time {
+		return invalid(e, "its time lies %d ns before the entry before it", s.Time-e.Time)
+	}
+	if (e.Kind == Created) != (s.Len == 0) {
+		return invalid(e, "a log begins with created, and only begins with it")
+	}
+	if s.Finished && e.Kind != Late {
+		return fmt.Errorf("%w: no %s any more", ErrClosed, e.Kind)
+	}
+	if err := s.judgeOwner(e); err != nil {
+		return err
+	}
+	if e.Step != "" {
+		if err := e.Step.Validate(); err != nil {
+			return invalid(e, "%v", err)
+		}
+	}
+	switch e.Kind {
+	case Created:
+		return judgeCreated(s.Run, e)
+	case Claimed, Cancel, Restored, Record:
+		return nil
+	case Released:
+		if e.Name == "" {
+			return invalid(e, "it does not say why")
+		}
+		return nil
+	case Intent:
+		return s.judgeIntent(e)
+	case Result:
+		return s.judgeResult(e)
+	case Void:
+		return s.judgeVoid(e)
+	case Late:
+		if e.Step == "" || e.Outcome == 0 {
+			return invalid(e, "it names no step or no outcome")
+		}
+		return nil
+	case Finished:
+		return s.judgeFinished(e)
+	}
+	return invalid(e, "an unknown kind")
+}
+
+func judgeCreated(run string, e Entry) error {
+	if err := ValidateRun(run); err != nil {
+		return invalid(e, "%v", err)
+	}
+	if e.Name == "" {
+		return invalid(e, "it names no driver")
+	}
+	return nil
+}
+
+// judgeOwner lets only the owner of the run decide what it does. Evidence, a cancellation and the outcome of what waits
+// come from anyone.
+func (s *State) judgeOwner(e Entry) error {
+	switch e.Kind {
+	case Claimed:
+		if e.Owner == "" {
+			return invalid(e, "it names no owner")
+		}
+		return nil
+	case Result:
+		if o, ok := s.Open[e.Step]; ok && o.OnCut == Await && e.Owner == "" {
+			return nil
+		}
+	case Intent, Void, Finished, Released:
+	default:
+		return nil
+	}
+	if e.Owner == "" {
+		return invalid(e, "it names no owner")
+	}
+	if e.Owner != s.Owner {
+		return fmt.Errorf("%w: %s by %s, the owner is %q", ErrFenced, e.Kind, e.Owner, s.Owner)
+	}
+	return nil
+}
+
+func (s *State) judgeIntent(e Entry) error {
+	if e.OnCut < Redo || e.OnCut > Await {
+		return invalid(e, "it does not say what it means when it is cut off")
+	}
+	if e.Name == "" || e.Request.IsZero() {
+		return invalid(e, "it names no function or no request")
+	}
+	if e.OnCut == Doubt && e.Key == "" {
+		return invalid(e, "what must not be repeated needs a key")
+	}
+	if s.CancelAsked {
+		return fmt.Errorf("%w: %s is not started", ErrCancelled, e.Step)
+	}
+	if e.OnCut == Doubt && s.Unconfirmed {
+		return fmt.Errorf("%w: %s is not started", ErrUnconfirmed, e.Step)
+	}
+	return s.judgeBeginning(e)
+}
+
+// judgeBeginning holds the first entry of a step against the steps around it: an intent, or a result that had none.
+func (s *State) judgeBeginning(e Entry) error {
+	if _, ok := s.Open[e.Step]; ok {
+		return fmt.Errorf("%w: the intent of %s", ErrExists, e.Step)
+	}
+	if p := e.Step.Parent(); p != "" {
+		if o, ok := s.Open[p]; !ok || o.OnCut == Await {
+			return invalid(e, "%s is not under way", p)
+		}
+	}
+	if n := e.Step.Attempt(); n > 1 && !s.Again[e.Step.At(n-1)] {
+		return invalid(e, "the attempt before it does not permit another")
+	}
+	return nil
+}
+
+func (s *State) judgeResult(e Entry) error {
+	if e.Outcome < OK || e.Outcome > Denied {
+		return invalid(e, "it says no outcome")
+	}
+	o, open := s.Open[e.Step]
+	if !open {
+		// What only observed, or was not allowed, is written once its outcome is known.
+		if e.OnCut != Redo && e.Outcome != Denied {
+			return invalid(e, "there is no open intent")
+		}
+		if e.Name == "" || e.Request.IsZero() {
+			return invalid(e, "it names no function or no request")
+		}
+		return s.judgeBeginning(e)
+	}
+	if o.OnCut == Doubt && e.Effect == EffectUnknown {
+		return invalid(e, "an unknown outcome is not a result")
+	}
+	if e.Retry && o.Touched {
+		return invalid(e, "another attempt would repeat an effect inside it")
+	}
+	if e.Retry && o.OnCut == Doubt && e.Effect != EffectNone {
+		return invalid(e, "another attempt would repeat the effect")
+	}
+	for below := range s.Open {
+		if below.Within(e.Step) {
+			return invalid(e, "%s inside it is still open", below)
+		}
+	}
+	return nil
+}
+
+func (s *State) judgeVoid(e Entry) error {
+	o, open := s.Open[e.Step]
+	if !open || o.OnCut == Redo {
+		return invalid(e, "there is no open intent in doubt")
+	}
+	return nil
+}
+
+func (s *State) judgeFinished(e Entry) error {
+	if e.Outcome == 0 || e.Outcome == Denied {
+		return invalid(e, "it says no outcome")
+	}
+	if (e.Outcome == Cancelled) != s.CancelAsked && e.Outcome == Cancelled {
+		return invalid(e, "nobody cancelled the run")
+	}
+	if doubt := s.InDoubt(); len(doubt) > 0 && e.Outcome != Cancelled && !e.Abandon {
+		return invalid(e, "nobody knows yet whether %s happened", doubt[0])
+	}
+	if len(s.Open) > 0 && e.Outcome == OK {
+		return invalid(e, "%d steps are still open", len(s.Open))
+	}
+	return nil
+}
+
+// fold adds an entry that judge has let pass.
+func (s *State) fold(e Entry) {
+	s.Len, s.Head, s.Time = e.Seq+1, e.Hash, e.Time
+	switch e.Kind {
+	case Created:
+		s.Began, s.Driver = e.Time, e.Name
+	case Claimed:
+		if s.Owner != "" && !s.Progress {
+			s.Crashes++
+		}
+		s.Owner, s.Lease, s.Progress, s.Stopped = e.Owner, e.Lease, false, ""
+	case Released:
+		s.Owner, s.Lease, s.Stopped, s.Crashes = "", 0, e.Name, 0
+	case Intent:
+		if s.Open == nil {
+			s.Open = map[Step]OpenStep{}
+		}
+		s.Open[e.Step] = OpenStep{Seq: e.Seq, OnCut: e.OnCut, Name: e.Name}
+		s.begin(e.Step)
+	case Result:
+		s.foldResult(e)
+	case Void:
+		delete(s.Open, e.Step)
+		s.again(e.Step)
+		s.Progress, s.Crashes = true, 0
+	case Record:
+		switch e.Name {
+		case RecordAcknowledged:
+			s.Late = 0
+		case RecordConfirmed:
+			s.Unconfirmed = false
+		}
+	case Late:
+		s.Late++
+	case Cancel:
+		s.CancelAsked = true
+	case Restored:
+		s.Unconfirmed, s.Owner, s.Lease = true, "", 0
+	case Finished:
+		s.Finished, s.Outcome, s.Owner, s.Lease, s.Again = true, e.Outcome, "", 0, nil
+	}
+}
+
+func (s *State) foldResult(e Entry) {
+	o, open := s.Open[e.Step]
+	if !open {
+		s.begin(e.Step)
+	}
+	delete(s.Open, e.Step)
+	if o.Touched || (o.OnCut == Doubt && e.Effect != EffectNone) {
+		for p := e.Step.Parent(); p != ""; p = p.Parent() {
+			if above, ok := s.Open[p]; ok {
+				above.Touched = true
+				s.Open[p] = above
+			}
+		}
+	}
+	for below := range s.Again {
+		if below.Within(e.Step) {
+			delete(s.Again, below)
+		}
+	}
+	if e.Retry {
+		s.again(e.Step)
+	}
+	if e.Step.Parent() == "" {
+		s.Steps++
+	}
+	s.Progress, s.Crashes = true, 0
+}
+
+// begin uses up the permission of the attempt before.
+func (s *State) begin(step Step) {
+	if n := step.Attempt(); n > 1 {
+		delete(s.Again, step.At(n-1))
+	}
+}
+
+func (s *State) again(step Step) {
+	if s.Again == nil {
+		s.Again = map[Step]bool{}
+	}
+	s.Again[step] = true
+}

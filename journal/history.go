@@ -1,0 +1,105 @@
+package journal
+
+// History is a log as a driver looks things up in it: by step. It is not safe for concurrent use.
+type History struct {
+	steps    map[Step]*Past
+	attempts map[Step]int // of a first attempt: the latest one
+	children map[Step]int // of a step: the highest ordinal below it
+	top      []Step
+	created  Entry
+	finished *Entry
+}
+
+// Past is what a log holds of one attempt of a step.
+type Past struct {
+	// Intent and Result are nil where there is none.
+	Intent, Result *Entry
+	// Void is set when someone said that the attempt did not happen.
+	Void *Entry
+	// Evidence are the records of the attempt.
+	Evidence []Entry
+}
+
+// Known returns the entry that says what the attempt asked for: its intent, or its result where it had none.
+func (p *Past) Known() *Entry {
+	if p.Intent != nil {
+		return p.Intent
+	}
+	return p.Result
+}
+
+// Open says whether the attempt has an intent and neither result nor void.
+func (p *Past) Open() bool { return p.Intent != nil && p.Result == nil && p.Void == nil }
+
+// Add appends the log's next entry.
+func (h *History) Add(e Entry) {
+	if h.steps == nil {
+		h.steps, h.attempts, h.children = map[Step]*Past{}, map[Step]int{}, map[Step]int{}
+	}
+	switch e.Kind {
+	case Created:
+		h.created = e
+	case Finished:
+		h.finished = &e
+	case Intent, Result, Void, Record:
+		if e.Step != "" {
+			h.addStep(e)
+		}
+	}
+}
+
+func (h *History) addStep(e Entry) {
+	p := h.steps[e.Step]
+	if p == nil {
+		p = new(Past)
+		h.steps[e.Step] = p
+		first, parent := e.Step.First(), e.Step.Parent()
+		if n := e.Step.Attempt(); n > h.attempts[first] {
+			h.attempts[first] = n
+		}
+		if parent == "" {
+			if e.Step.Attempt() == 1 {
+				h.top = append(h.top, first)
+			}
+		} else if n := e.Step.Ordinal(); n > h.children[parent] {
+			h.children[parent] = n
+		}
+	}
+	switch e.Kind {
+	case Intent:
+		p.Intent = &e
+	case Result:
+		p.Result = &e
+	case Void:
+		p.Void = &e
+	case Record:
+		p.Evidence = append(p.Evidence, e)
+	}
+}
+
+// Created returns the log's first entry.
+func (h *History) Created() Entry { return h.created }
+
+// Finished returns the entry that closed the log, or nil.
+func (h *History) Finished() *Entry { return h.finished }
+
+// Find returns what the log holds of this very attempt, or nil.
+func (h *History) Find(step Step) *Past { return h.steps[step] }
+
+// Latest returns the last attempt of a step, and what the log holds of it; the first attempt and nil when there is none.
+func (h *History) Latest(step Step) (Step, *Past) {
+	first := step.First()
+	n := h.attempts[first]
+	if n == 0 {
+		return first, nil
+	}
+	s := first.At(n)
+	return s, h.steps[s]
+}
+
+// Children returns the highest ordinal of the steps directly inside a step.
+func (h *History) Children(step Step) int { return h.children[step] }
+
+// Top returns the driver's own steps, first attempts only, in the order in which the log first names them. The caller
+// must not change it.
+func (h *History) Top() []Step { return h.top }

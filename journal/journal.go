@@ -1,0 +1,104 @@
+package journal
+
+import (
+	"context"
+	"io"
+	"iter"
+)
+
+// Journal stores logs. All methods may be called concurrently, and by several processes at once where the store allows
+// several. Package journaltest holds every implementation to what is said here.
+type Journal interface {
+	// Append adds entries to a run's log, all or none, if the log is exactly at entries long; a log of length 0 does
+	// not exist yet. nil means that they survive a crash of the process and of the machine. The store sets Schema, Seq
+	// and Hash of the entries it is given; it does not keep them.
+	//
+	// Errors: ErrConflict, ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrStale, ErrExists,
+	// ErrNoSpace, ErrBusy, and ctx.Err() when ctx ended before the store began: nothing was written. Any other error: it is not known
+	// whether they were, and every later call answers ErrUnusable.
+	Append(ctx context.Context, run string, at uint64, entries ...Entry) error
+
+	// Read yields a run's entries in order, beginning with the one at position from. It ends with an error, or with
+	// the log as it was when the end was reached. A run that does not exist yields ErrNotFound. The caller may append,
+	// or take its time, between two entries.
+	Read(ctx context.Context, run string, from uint64) iter.Seq2[Entry, error]
+
+	// List yields the folded logs that match q, by run id.
+	List(ctx context.Context, q Query) iter.Seq2[State, error]
+
+	// Close ends the use of the journal. Appends that were not acknowledged may or may not be there.
+	Close() error
+}
+
+// Query selects runs. The zero value selects all.
+type Query struct {
+	// Run selects the run with this very id.
+	Run string
+	// After begins behind this run id.
+	After string
+	// Unfinished leaves out the runs that are finished.
+	Unfinished bool
+}
+
+// Match says whether s is selected.
+func (q Query) Match(s *State) bool {
+	return (q.Run == "" || s.Run == q.Run) && s.Run > q.After && !(q.Unfinished && s.Finished)
+}
+
+// KV is the state of tools, as the Writes of entries made it. Journals offer it beside their log.
+type KV interface {
+	// Get returns a key's value and version. Errors: ErrNotFound.
+	Get(ctx context.Context, space, key string) (value []byte, version uint64, err error)
+	// Scan yields the keys of a space that begin with prefix, in order of their bytes.
+	Scan(ctx context.Context, space, prefix string) iter.Seq2[Item, error]
+}
+
+// Item is one key of a tool's state. Versions begin at 1 and grow with every write of the key, also across a deletion.
+type Item struct {
+	Key     string
+	Value   []byte
+	Version uint64
+}
+
+// Blobs holds bytes by their digest. Journals offer it beside their log.
+type Blobs interface {
+	// Put stores everything that r yields and returns its digest and length. When it returns, the blob survives a
+	// crash. Storing what is already there is fine; what is there is read and checked first. Errors: ErrNoSpace.
+	Put(ctx context.Context, r io.Reader) (Digest, int64, error)
+	// Open returns a blob's bytes; the reader reports ErrDamaged at its end when they do not match the digest. The
+	// caller closes it. Errors: ErrNotFound.
+	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
+	// Stat returns a blob's length. Errors: ErrNotFound.
+	Stat(ctx context.Context, d Digest) (int64, error)
+}
+
+// Liveness is what is known of an owner's process.
+type Liveness uint8
+
+// What can be known.
+const (
+	// Unknown: there is no trace of it here. It may live elsewhere.
+	Unknown Liveness = iota
+	// Alive: its process runs.
+	Alive
+	// Dead: its process has ended.
+	Dead
+)
+
+// Owners tells which processes live. Journals whose users share a machine offer it; with it a run is claimed at once
+// when its owner has died.
+type Owners interface {
+	// Owner returns this handle's id, random, the same for its lifetime. It counts as alive from before Owner returns
+	// until Close or the end of the process.
+	Owner() (string, error)
+	// Liveness tells what is known of another owner.
+	Liveness(owner string) (Liveness, error)
+	// Describe says who an owner is, for people: a process id and a start time, or "" when that is not known.
+	Describe(owner string) string
+}
+
+// Identity is the journal's own random id, drawn when it was made. Idempotency keys are derived from it, so that two
+// journals never send the same one by chance.
+type Identity interface {
+	ID() (Digest, error)
+}
