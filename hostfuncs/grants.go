@@ -18,4 +18,3 @@ func (g Grants) Union(o Grants) Grants {
 	}
 	return u
 }
-
