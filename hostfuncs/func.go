@@ -21,6 +21,9 @@ type Func struct {
 	// Timeout returns how long a request may take at most; nil, or 0, means that it does not wait. What must not be
 	// repeated is bounded by this alone: its context is not cancelled by the call's own limit.
 	Timeout func(req []byte) time.Duration
+	// Check judges a request before anything is written about it: what it refuses is never begun. Call judges again. nil
+	// refuses nothing. Errors are as for Call.
+	Check func(c Call, req []byte) error
 	// Describe says in a few words what a request asks for, such as "POST api.example.com/charges", for people. It is
 	// recorded with the intent. nil says nothing.
 	Describe func(req []byte) string

@@ -117,7 +117,7 @@ func (s *State) judgeIntent(e Entry) error {
 	if e.OnCut == Doubt && e.Key == "" {
 		return invalid(e, "what must not be repeated needs a key")
 	}
-	if s.CancelAsked {
+	if s.CancelAsked && !brokenBlindAppend {
 		return fmt.Errorf("%w: %s is not started", ErrCancelled, e.Step)
 	}
 	if e.OnCut == Doubt && s.Unconfirmed {
@@ -175,9 +175,13 @@ func (s *State) judgeResult(e Entry) error {
 }
 
 func (s *State) judgeVoid(e Entry) error {
-	o, open := s.Open[e.Step]
-	if !open || o.OnCut == Redo {
-		return invalid(e, "there is no open intent in doubt")
+	if _, open := s.Open[e.Step]; !open {
+		return invalid(e, "there is no open intent")
+	}
+	for below := range s.Open {
+		if below.Within(e.Step) {
+			return invalid(e, "%s inside it is still open", below)
+		}
 	}
 	return nil
 }

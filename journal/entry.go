@@ -169,6 +169,9 @@ type Entry struct {
 	// By says who did it, when it was a person or another program. Note is what they wrote.
 	By   string `cbor:"25,keyasint,omitempty"`
 	Note string `cbor:"26,keyasint,omitempty"`
+	// At is what a tool's clock was told when Time had to move past it because another process appended first; 0 when
+	// they are the same. Results.
+	At int64 `cbor:"27,keyasint,omitempty"`
 
 	// Hash is the entry's place in the chain: SHA-256 over the hash before and the entry's encoding. Set by Append and
 	// Read; a run's first entry follows ChainStart.
@@ -198,6 +201,14 @@ const (
 	// MaxAppend is how many entries one Append may add.
 	MaxAppend = 4096
 )
+
+// Known is when the outcome became known to the tool that asked: what its clock shows from then on.
+func (e *Entry) Known() int64 {
+	if e.At != 0 {
+		return e.At
+	}
+	return e.Time
+}
 
 // Phase is the part of an entry's key, beside the run and the step, that no two entries of a log may share: an intent,
 // a result and a void are written at most once for a step. Kinds that may come again have phase 0.

@@ -1,5 +1,7 @@
 package journal
 
+import "slices"
+
 // History is a log as a driver looks things up in it: by step. It is not safe for concurrent use.
 type History struct {
 	steps    map[Step]*Past
@@ -74,6 +76,26 @@ func (h *History) addStep(e Entry) {
 		p.Void = &e
 	case Record:
 		p.Evidence = append(p.Evidence, e)
+	}
+}
+
+// Forget takes back an intent that was added and then not appended after all.
+func (h *History) Forget(step Step) {
+	p := h.steps[step]
+	if p == nil || p.Result != nil {
+		return
+	}
+	delete(h.steps, step)
+	first, n := step.First(), step.Attempt()
+	if n > 1 {
+		h.attempts[first] = n - 1
+		return
+	}
+	delete(h.attempts, first)
+	if parent := step.Parent(); parent == "" {
+		h.top = slices.DeleteFunc(h.top, func(s Step) bool { return s == first })
+	} else if h.children[parent] == step.Ordinal() {
+		h.children[parent]--
 	}
 }
 

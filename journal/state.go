@@ -83,7 +83,7 @@ func (s *State) Status() Status {
 		return Failed
 	case s.Owner != "":
 		return Running
-	case s.Late > 0, len(s.InDoubt()) > 0:
+	case s.Late > 0, len(s.InDoubt()) > 0, s.Stopped == StopUncertain:
 		return Uncertain
 	case s.Stopped == StopDiverged:
 		return Diverged

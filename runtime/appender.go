@@ -1,0 +1,367 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// appender is the one place of a process that appends to a run it drives. It owns the log's length, the entries that
+// wait for the next append, and their order; it folds them ahead of time, so that each is judged when it is added.
+type appender struct {
+	j      journal.Journal
+	run    string
+	owner  string
+	now    func() time.Time
+	ride   time.Duration
+	rescue func(journal.Entry)
+
+	mu         sync.Mutex
+	settled    sync.Cond        // mu; broadcast when an append ends
+	base       *journal.State   // guarded by mu: the log as committed
+	ahead      *journal.State   // guarded by mu: the log with the queue
+	history    *journal.History // guarded by mu: what lookups see
+	queue      []*queued        // guarded by mu, in order
+	size       int              // guarded by mu: bytes in the queue
+	committing bool             // guarded by mu: one append at a time
+	dead       error            // guarded by mu: why nothing can be appended any more
+	timer      *time.Timer      // guarded by mu: commits what rides along
+	timers     sync.WaitGroup   // timers that were started and have not run
+}
+
+// queued is an entry on its way.
+type queued struct {
+	entry   journal.Entry
+	rejudge bool // a step waits for this intent, and can judge it again
+	done    bool
+	err     error
+}
+
+// errMoved tells a step that the log has grown and that its intent has to be judged again from the start.
+var errMoved = errors.New("the log has moved: judge again")
+
+const (
+	maxQueueBytes   = 256 << 10
+	maxQueueEntries = 256
+	maxBusyRetries  = 10
+)
+
+func newAppender(e *Engine, run string, state *journal.State, history *journal.History) *appender {
+	a := &appender{
+		j: e.cfg.Journal, run: run, owner: e.owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
+		base: state, ahead: state.Clone(), history: history,
+	}
+	if e.cfg.Rescue != nil {
+		a.rescue = func(en journal.Entry) { e.cfg.Rescue(run, en.Step, en.Body) }
+	}
+	a.settled.L = &a.mu
+	return a
+}
+
+// add appends an entry. A durable one is on the disk when add returns; any other rides along with the next append, the
+// end of the run or the timer. It returns the entry with the time it was given.
+//
+// Errors: errMoved for an intent that has to be judged again; journal's own for one that the rules refuse; *BusyError
+// and *JournalError when this process cannot append any more.
+func (a *appender) add(entry journal.Entry, durable bool) (journal.Entry, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.dead != nil {
+		return entry, a.refuse(entry)
+	}
+	entry.Seq = a.ahead.Len
+	entry.Time = max(a.now().UnixNano(), a.ahead.Time)
+	if entry.Kind != journal.Record && entry.Kind != journal.Late {
+		entry.Owner = a.owner
+	}
+	if err := a.ahead.Apply(entry); err != nil {
+		return entry, a.cancelled(entry, err)
+	}
+	q := &queued{entry: entry, rejudge: durable && entry.Kind == journal.Intent}
+	a.queue = append(a.queue, q)
+	a.size += len(entry.Body)
+	a.history.Add(entry)
+	if !durable && a.size < maxQueueBytes && len(a.queue) < maxQueueEntries {
+		a.rideAlong()
+		return entry, nil
+	}
+	a.commitThrough(q)
+	return entry, q.err
+}
+
+// flush returns when everything added before is on the disk.
+func (a *appender) flush() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for len(a.queue) > 0 && a.dead == nil {
+		a.commitThrough(a.queue[len(a.queue)-1])
+	}
+	return a.dead
+}
+
+// close stops the timer and waits for it. The queue must be flushed or given up.
+func (a *appender) close() {
+	a.mu.Lock()
+	if a.timer != nil && a.timer.Stop() {
+		a.timers.Done()
+	}
+	a.timer = nil
+	a.mu.Unlock()
+	a.timers.Wait()
+}
+
+// rideAlong makes sure that the queue is committed before long.
+func (a *appender) rideAlong() {
+	if a.timer != nil {
+		return
+	}
+	a.timers.Add(1)
+	a.timer = time.AfterFunc(a.ride, func() {
+		defer a.timers.Done()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.timer = nil
+		if len(a.queue) > 0 && a.dead == nil {
+			a.commitThrough(a.queue[len(a.queue)-1])
+		}
+	})
+}
+
+// commitThrough returns when q is committed or refused. The caller holds mu, which is given up meanwhile: whoever comes
+// first appends for all that are queued.
+func (a *appender) commitThrough(q *queued) {
+	for !q.done {
+		if a.committing {
+			a.settled.Wait()
+			continue
+		}
+		a.commit()
+	}
+}
+
+// commit appends the queue as it is now. The caller holds mu.
+func (a *appender) commit() {
+	batch := slices.Clone(a.queue[:min(len(a.queue), journal.MaxAppend)])
+	entries := make([]journal.Entry, len(batch))
+	for i, q := range batch {
+		entries[i] = q.entry
+	}
+	entries[0].After = a.base.Head
+	at := a.base.Len
+	a.committing = true
+	a.mu.Unlock()
+	err := a.append(at, entries)
+	a.mu.Lock()
+	a.committing = false
+	defer a.settled.Broadcast()
+	switch {
+	case err == nil:
+		a.committed(batch, entries)
+	case errors.Is(err, journal.ErrConflict):
+		a.reconcile()
+	default:
+		a.die(&JournalError{Run: a.run, Err: err})
+	}
+}
+
+// append waits for a journal that is busy, because what is queued may be a result that must not be lost.
+func (a *appender) append(at uint64, entries []journal.Entry) error {
+	for try := 1; ; try++ {
+		// Once queued, an entry ignores its context.
+		err := a.j.Append(context.Background(), a.run, at, entries...)
+		if !errors.Is(err, journal.ErrBusy) || try == maxBusyRetries {
+			return err
+		}
+	}
+}
+
+func (a *appender) committed(batch []*queued, entries []journal.Entry) {
+	for i, q := range batch {
+		q.done = true
+		a.size -= len(q.entry.Body)
+		if err := a.base.Apply(entries[i]); err != nil {
+			// The store applied the same rules to the same log.
+			a.die(&JournalError{Run: a.run, Err: fmt.Errorf("%w: the journal took what the rules refuse: %w", journal.ErrDamaged, err)})
+			return
+		}
+	}
+	a.queue = a.queue[len(batch):]
+}
+
+// reconcile reads what others have appended and judges the queue again. Results stay; intents that someone waits for
+// go back to their step; after a foreign claim only late results are left. The caller holds mu.
+func (a *appender) reconcile() {
+	tail, err := a.readTail()
+	if err != nil {
+		a.die(&JournalError{Run: a.run, Err: err})
+		return
+	}
+	for _, e := range tail {
+		a.history.Add(e)
+	}
+	if a.base.Owner != a.owner {
+		a.fenced()
+		return
+	}
+	a.ahead = a.base.Clone()
+	queue := a.queue
+	a.queue, a.size = nil, 0
+	for _, q := range queue {
+		if q.rejudge && !brokenBlindAppend {
+			a.drop(q, errMoved)
+			continue
+		}
+		a.requeue(q)
+	}
+}
+
+// drop takes a queued entry back as if it had never been added. The caller holds mu.
+func (a *appender) drop(q *queued, err error) {
+	q.done, q.err = true, err
+	if q.entry.Kind == journal.Intent {
+		a.history.Forget(q.entry.Step)
+	}
+}
+
+// requeue gives a queued entry its place behind what others have appended.
+func (a *appender) requeue(q *queued) {
+	e := &q.entry
+	e.Seq = a.ahead.Len
+	if e.Time < a.ahead.Time {
+		if e.Kind == journal.Result && e.At == 0 {
+			e.At = e.Time
+		}
+		e.Time = a.ahead.Time
+	}
+	if err := a.ahead.Apply(*e); err != nil && !brokenBlindAppend {
+		a.drop(q, a.cancelled(*e, err))
+		return
+	}
+	a.queue = append(a.queue, q)
+	a.size += len(e.Body)
+}
+
+// cancelled says that a step was refused because the run was cancelled, where that is the reason: an intent that comes
+// after the cancellation, and whatever belongs to it. The caller holds mu.
+func (a *appender) cancelled(e journal.Entry, err error) error {
+	if a.ahead.CancelAsked && e.Step != "" {
+		return fmt.Errorf("%w: %s is not started", journal.ErrCancelled, e.Step)
+	}
+	return err
+}
+
+// readTail folds what others have appended into base. The caller holds mu.
+func (a *appender) readTail() ([]journal.Entry, error) {
+	var tail []journal.Entry
+	known := a.base.Head
+	for e, err := range a.j.Read(context.Background(), a.run, a.base.Len-1) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Seq == a.base.Len-1 && len(tail) == 0 {
+			if e.Hash != known {
+				return nil, fmt.Errorf("%w: entry %d is not the one that was there before", journal.ErrDamaged, e.Seq)
+			}
+			continue
+		}
+		if err := a.base.Apply(e); err != nil {
+			return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
+		}
+		tail = append(tail, e)
+	}
+	if len(tail) == 0 {
+		return nil, fmt.Errorf("%w: the log is shorter than it was", journal.ErrDamaged)
+	}
+	return tail, nil
+}
+
+// fenced leaves the outcomes of effects that wait in the queue as late entries and gives up. The caller holds mu.
+func (a *appender) fenced() {
+	var late []journal.Entry
+	for _, q := range a.queue {
+		if e := q.entry; e.Kind == journal.Result && isEffect(e.Class) {
+			late = append(late, journal.Entry{
+				Kind: journal.Late, Step: e.Step, Name: e.Name, Outcome: e.Outcome, Effect: e.Effect,
+				Body: e.Body, Blob: e.Blob, Size: e.Size, Owner: a.owner, Time: e.Time,
+			})
+		}
+	}
+	busy := &BusyError{Run: a.run, Owner: a.base.Owner}
+	if busy.Owner == "" {
+		busy.Who = "nobody now, but another process has claimed it since"
+	}
+	if err := a.appendLate(late); err != nil {
+		a.die(&JournalError{Run: a.run, Err: err})
+		return
+	}
+	a.die(busy)
+}
+
+func isEffect(class uint8) bool {
+	return class == uint8(toolabi.Effect) || class == uint8(toolabi.Once)
+}
+
+// appendLate writes late entries at the end of the log, wherever that is. The caller holds mu.
+func (a *appender) appendLate(late []journal.Entry) error {
+	for len(late) > 0 {
+		s := a.base.Clone()
+		for i := range late {
+			late[i].Seq, late[i].Time = s.Len, max(late[i].Time, s.Time)
+			if err := s.Apply(late[i]); err != nil {
+				return err
+			}
+		}
+		err := a.j.Append(context.Background(), a.run, a.base.Len, late...)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, journal.ErrConflict) {
+			return err
+		}
+		if _, err := a.readTail(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// die ends the right of this process to append. The caller holds mu.
+func (a *appender) die(err error) {
+	a.dead = err
+	for _, q := range a.queue {
+		if q.done {
+			continue
+		}
+		q.done, q.err = true, err
+		a.save(q.entry)
+	}
+	a.queue = nil
+	a.settled.Broadcast()
+}
+
+// refuse answers an entry that came after die.
+func (a *appender) refuse(e journal.Entry) error {
+	a.save(e)
+	return a.dead
+}
+
+// save keeps a reply that came and cannot be recorded.
+func (a *appender) save(e journal.Entry) {
+	var busy *BusyError
+	if a.rescue != nil && e.Kind == journal.Result && !errors.As(a.dead, &busy) {
+		a.rescue(e)
+	}
+}
+
+// view calls f with the log as lookups see it, and the state with all that is queued. f must not keep them.
+func (a *appender) view(f func(*journal.History, *journal.State)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f(a.history, a.ahead)
+}

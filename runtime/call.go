@@ -1,0 +1,171 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// defaultTimeout bounds a call when neither the run, the module nor the tool says anything.
+const defaultTimeout = 60 * time.Second
+
+// frame is one call while its module is being entered.
+type frame struct {
+	run    *Run
+	step   journal.Step // with its attempt
+	module Module
+	tool   toolabi.Tool
+	limits toolabi.Limits
+
+	mu    sync.Mutex
+	n     int                    // guarded by mu: host functions asked so far that are not Free
+	seen  map[journal.Digest]int // guarded by mu: equal requests so far
+	live  bool                   // guarded by mu: the log's end was reached
+	clock *time.Timer            // guarded by mu: the limit on live time
+}
+
+// call is the step that enters a tool.
+func (r *Run) call(ctx context.Context, step journal.Step, name string, input []byte) ([]byte, error) {
+	module, tool, err := r.spec.tool(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.engine.schemas.check(tool.Input, input); err != nil {
+		return nil, toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err))
+	}
+	if len(input) > toolabi.MaxInput {
+		return nil, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("input of %s has %d bytes, at most %d are allowed", name, len(input), toolabi.MaxInput))
+	}
+	out, err := r.step(ctx, op{
+		step: step, name: name, class: toolabi.Call, module: journal.Digest(module.Digest),
+		request: input, digest: requestDigest(name, input),
+		perform: func(ctx context.Context, intent *journal.Entry) (outcome, error) {
+			return r.enter(ctx, module, tool, input, intent)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if out.err != nil {
+		return nil, out.err
+	}
+	if err := r.engine.schemas.check(tool.Output, out.reply); err != nil {
+		return nil, toolabi.NewError(toolabi.BadOutput, fmt.Sprintf("output of %s: %v", name, err))
+	}
+	return out.reply, nil
+}
+
+// enter runs the module for one call. What the log holds of the inside of the call is answered from there.
+func (r *Run) enter(ctx context.Context, module Module, tool toolabi.Tool, input []byte, intent *journal.Entry) (outcome, error) {
+	if r.engine.cfg.Invoker == nil {
+		return outcome{}, &hostError{errors.New("this program cannot enter modules")}
+	}
+	f := &frame{run: r, step: intent.Step, module: module, tool: tool, seen: map[journal.Digest]int{}}
+	f.limits = r.spec.Limits.Tighten(module.Manifest.Limits).Tighten(toolabi.Limits{TimeoutMS: tool.TimeoutMS})
+	f.live = r.recorded(f.step) == 0
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	f.startClock(cancel)
+	defer f.stopClock()
+	r.count(func(c *Counts) { c.Entered++ })
+	out, err := r.engine.cfg.Invoker.Invoke(ctx, toolabi.Invocation{
+		Module: module.Digest, Tool: tool.Name, Input: input,
+		Started: intent.Started, Seed: intent.Seed, Limits: f.limits,
+	}, f.host)
+	if err != nil {
+		var cut *cutError
+		var limit *toolabi.Error
+		if !errors.As(err, &cut) || !errors.As(cut.err, &limit) {
+			return outcome{}, r.notEntered(ctx, module, err)
+		}
+		out = toolabi.Outcome{Err: limit}
+	}
+	return f.outcome(out)
+}
+
+// notEntered is the error of a call that has no outcome.
+func (r *Run) notEntered(ctx context.Context, module Module, err error) error {
+	if stopped := r.stoppedBy(); stopped != nil {
+		return stopped
+	}
+	if stops(err) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return r.ended(ctx)
+	}
+	return &hostError{fmt.Errorf("enter module %s (%s): %w", module.Name, module.Digest.Short(), err)}
+}
+
+// outcome judges how the guest ended.
+func (f *frame) outcome(out toolabi.Outcome) (outcome, error) {
+	r := f.run
+	if out.Err != nil && out.Err.Code.IsLimit() && !f.isLive() {
+		return outcome{}, &LimitError{Run: r.id, Step: f.step, Err: out.Err}
+	}
+	if n := r.recorded(f.step); n > f.asked() {
+		return outcome{}, &DivergedError{
+			Run: r.id, Step: f.step.Child(f.asked() + 1),
+			What: fmt.Sprintf("the log holds %d host calls of this call, and the tool ended after %d", n, f.asked()),
+		}
+	}
+	if out.Err != nil {
+		return outcome{err: out.Err}, nil
+	}
+	return outcome{reply: out.Output}, nil
+}
+
+// recorded returns how many host calls the log holds of a call.
+func (r *Run) recorded(call journal.Step) (n int) {
+	r.log.view(func(h *journal.History, _ *journal.State) { n = h.Children(call) })
+	return n
+}
+
+func (f *frame) asked() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.n
+}
+
+func (f *frame) isLive() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.live
+}
+
+// startClock bounds the call's live time. What is answered from the log does not count, but is bounded by as much again.
+func (f *frame) startClock(cancel context.CancelCauseFunc) {
+	limit := defaultTimeout
+	if f.limits.TimeoutMS != 0 {
+		limit = time.Duration(f.limits.TimeoutMS) * time.Millisecond
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.limits.TimeoutMS = uint64(limit.Milliseconds())
+	f.clock = time.AfterFunc(limit, func() {
+		cancel(toolabi.NewError(toolabi.LimitTime, fmt.Sprintf("the call used up its %s", limit)))
+	})
+}
+
+func (f *frame) stopClock() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.clock.Stop()
+}
+
+// goLive notes that the log has ended and that the call's own time begins.
+func (f *frame) goLive() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.live {
+		f.live = true
+		if f.clock.Stop() {
+			f.clock.Reset(time.Duration(f.limits.TimeoutMS) * time.Millisecond)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// Cancel says that a run starts no further step. It may be said by anyone at any time; whoever drives the run ends what
+// is under way, and closes it. Cancelling twice is fine.
+//
+// Errors: journal.ErrClosed for a finished run; journal.ErrNotFound.
+func (e *Engine) Cancel(ctx context.Context, run, by, note string) error {
+	for {
+		s, err := e.state(ctx, run)
+		if err != nil {
+			return err
+		}
+		if s.Finished {
+			return fmt.Errorf("run %s: %w", run, journal.ErrClosed)
+		}
+		if s.CancelAsked {
+			return nil
+		}
+		entry := journal.Entry{Kind: journal.Cancel, By: by, Note: note, Time: max(e.cfg.Now().UnixNano(), s.Time), After: s.Head}
+		err = e.cfg.Journal.Append(ctx, run, s.Len, entry)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, journal.ErrConflict) {
+			return &JournalError{Run: run, Err: err}
+		}
+	}
+}

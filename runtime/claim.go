@@ -1,0 +1,120 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// claim returns the entry with which this engine takes a run. Where the journal can tell who lives, the claim lasts as
+// long as the process; elsewhere it is a lease.
+func (e *Engine) claim(now int64) journal.Entry {
+	c := journal.Entry{Kind: journal.Claimed, Owner: e.owner, Time: now}
+	if e.owners == nil {
+		c.Lease = now + int64(e.cfg.Lease)
+	}
+	return c
+}
+
+// mayClaim says why a run with this state may not be claimed now, or nil. With force an owner of whom nothing is known
+// counts as dead.
+func (e *Engine) mayClaim(s *journal.State, force bool) error {
+	if s.Owner == "" || s.Owner == e.owner {
+		return nil
+	}
+	busy := &BusyError{Run: s.Run, Owner: s.Owner}
+	if e.owners != nil {
+		busy.Who = e.owners.Describe(s.Owner)
+		live, err := e.owners.Liveness(s.Owner)
+		switch {
+		case err != nil:
+			return &JournalError{Run: s.Run, Err: err}
+		case live == journal.Dead:
+			return nil
+		case live == journal.Alive:
+			return busy
+		}
+	}
+	if s.Lease != 0 {
+		busy.Until = time.Unix(0, s.Lease)
+		if e.cfg.Now().UnixNano() > s.Lease {
+			return nil
+		}
+	}
+	if force {
+		return nil
+	}
+	busy.Unknown = true
+	return busy
+}
+
+// OwnerLives says whether the process that claimed a run is known to have ended; a run whose owner is dead shows as
+// journal.Interrupted.
+func (e *Engine) OwnerLives(s *journal.State) bool {
+	if s.Owner == "" {
+		return false
+	}
+	if e.owners == nil {
+		return e.cfg.Now().UnixNano() <= s.Lease
+	}
+	live, err := e.owners.Liveness(s.Owner)
+	return err != nil || live != journal.Dead
+}
+
+// Status returns a run's status with what is known of its owner: a claimed run whose owner has died is interrupted, or
+// uncertain when it left an effect in doubt.
+func (e *Engine) Status(s *journal.State) journal.Status {
+	if st := s.Status(); st != journal.Running || e.OwnerLives(s) {
+		return st
+	}
+	if len(s.InDoubt()) > 0 || s.Late > 0 {
+		return journal.Uncertain
+	}
+	return journal.Interrupted
+}
+
+// take claims a run, unless its first commit already did, and returns the log with the claim. Who is slower than
+// another process judges again. A run that was finished meanwhile is returned as it is.
+func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, error) {
+	if l.state.Owner == e.owner && l.state.Len == 2 {
+		return l, nil
+	}
+	for {
+		if l.state.Finished {
+			return l, nil
+		}
+		if err := e.mayClaim(l.state, force); err != nil {
+			return nil, err
+		}
+		claim := e.claim(max(e.cfg.Now().UnixNano(), l.state.Time))
+		claim.After = l.state.Head
+		err := e.cfg.Journal.Append(ctx, l.state.Run, l.state.Len, claim)
+		if err != nil && !errors.Is(err, journal.ErrConflict) {
+			return nil, &JournalError{Run: l.state.Run, Err: err}
+		}
+		claimed := err == nil
+		if l, err = e.load(ctx, l.state.Run); err != nil {
+			return nil, err
+		}
+		if claimed {
+			return l, nil
+		}
+	}
+}
+
+// begin lets one goroutine of this engine at a time act for a run.
+func (e *Engine) begin(run string) (end func(), err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.driving[run] {
+		return nil, &BusyError{Run: run, Owner: e.owner, Who: "this very process"}
+	}
+	e.driving[run] = true
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.driving, run)
+	}, nil
+}

@@ -1,0 +1,254 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// DriveOptions are what a resume may add. The zero value adds nothing.
+type DriveOptions struct {
+	// Driver drives the run when it is not nil; else the registered driver of the run's name does.
+	Driver *DriverInfo
+	// Grants are added to those that the run began with, and recorded.
+	Grants hostfuncs.Grants
+	// By says who adds them.
+	By string
+	// TakeOver claims the run although it is not known whether its owner lives. Whoever says so vouches that it does not.
+	TakeOver bool
+}
+
+// Result is what came of driving a run.
+type Result struct {
+	// Output is what the driver returned, recorded.
+	Output []byte
+	// Counts says what happened on the way.
+	Counts Counts
+	// Replayed says that the run was finished before, and that nothing was executed now.
+	Replayed bool
+}
+
+// Counts counts the steps of one Drive.
+type Counts struct {
+	// Executed are the steps that were done now, Served those answered from the log.
+	Executed, Served int
+	// Entered counts the times that a module was entered.
+	Entered int
+}
+
+// Drive goes on with a run until its driver is done, or until it cannot go on now. A finished run is not driven again:
+// what it returned is returned.
+//
+// Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
+// and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
+// ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
+func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (Result, error) {
+	end, err := e.begin(run)
+	if err != nil {
+		return Result{}, err
+	}
+	defer end()
+	l, err := e.load(ctx, run)
+	if err != nil {
+		return Result{}, err
+	}
+	if f := l.history.Finished(); f != nil {
+		return e.finished(ctx, run, *f)
+	}
+	if l.state.Late > 0 {
+		return Result{}, &LateError{Run: run}
+	}
+	spec, err := e.readSpec(ctx, l.history.Created())
+	if err != nil {
+		return Result{}, err
+	}
+	driver, err := e.driver(spec, opts.Driver)
+	if err != nil {
+		return Result{}, err
+	}
+	if l, err = e.take(ctx, l, opts.TakeOver); err != nil {
+		return Result{}, err
+	}
+	if f := l.history.Finished(); f != nil { // by another process, just now
+		return e.finished(ctx, run, *f)
+	}
+	r := newRun(e, run, spec, l)
+	defer r.log.close()
+	if err := r.addGrants(opts); err != nil {
+		return Result{}, err
+	}
+	if driver.Version != spec.Version {
+		return Result{}, r.stop(&DivergedError{Run: run, What: fmt.Sprintf("driver %s has version %q, the run began with %q", spec.Driver, driver.Version, spec.Version)})
+	}
+	return r.drive(ctx, driver.Drive)
+}
+
+func (e *Engine) driver(spec *Spec, given *DriverInfo) (DriverInfo, error) {
+	if given != nil {
+		return *given, nil
+	}
+	d, ok := e.cfg.Drivers[spec.Driver]
+	if !ok || d.Drive == nil {
+		return DriverInfo{}, fmt.Errorf("the run is driven by %q, which this program does not have", spec.Driver)
+	}
+	return d, nil
+}
+
+// finished returns what a closed run returned.
+func (e *Engine) finished(ctx context.Context, run string, f journal.Entry) (Result, error) {
+	body, err := journal.Body(ctx, e.blobs, f)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Replayed: true}
+	if f.Outcome == journal.OK {
+		res.Output = body
+		return res, nil
+	}
+	failed := &FailedError{Run: run, Outcome: f.Outcome}
+	if len(body) > 0 {
+		failed.Err = new(toolabi.Error)
+		if err := toolabi.Decode(body, failed.Err); err != nil {
+			return res, damaged(run, err)
+		}
+	}
+	return res, failed
+}
+
+// addGrants records what is added to the grants.
+func (r *Run) addGrants(opts DriveOptions) error {
+	more := r.grants.Union(opts.Grants)
+	if len(more.HTTP) == len(r.grants.HTTP) {
+		return nil
+	}
+	body, err := toolabi.Encode(opts.Grants)
+	if err != nil {
+		return err
+	}
+	r.grants = more
+	_, err = r.log.add(journal.Entry{Kind: journal.Record, Name: recordGrants, Body: body, By: opts.By}, true)
+	return r.journalError(err)
+}
+
+// drive calls the driver and closes the run, or releases it.
+func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
+	output, err := r.callDriver(ctx, drive)
+	if stopped := r.stoppedBy(); stopped != nil {
+		err = stopped // also when the driver took no notice
+	}
+	if err == nil || !stops(err) {
+		if d := r.unasked(); d != nil {
+			err = d
+		}
+	}
+	switch {
+	case err == nil:
+		return r.finish(journal.OK, output, nil)
+	case errors.Is(err, journal.ErrCancelled):
+		return r.finish(journal.Cancelled, nil, &FailedError{Run: r.id, Outcome: journal.Cancelled})
+	case stops(err):
+		return r.result(nil), r.stop(err)
+	case ctx.Err() != nil:
+		return r.result(nil), r.stop(fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx)))
+	}
+	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: asFailure(err)}
+	body, encErr := toolabi.Encode(failed.Err)
+	if encErr != nil {
+		return r.result(nil), encErr
+	}
+	return r.finish(journal.Fail, body, failed)
+}
+
+// callDriver turns a panic of the driver into an error that leaves the run resumable: it is a fault of the program.
+func (r *Run) callDriver(ctx context.Context, drive Driver) (output []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			output, err = nil, &hostError{fmt.Errorf("driver %s: %v", r.spec.Driver, p)}
+		}
+	}()
+	return drive(ctx, r)
+}
+
+// asFailure returns what a failed run is recorded with.
+func asFailure(err error) *toolabi.Error {
+	var t *toolabi.Error
+	if errors.As(err, &t) {
+		f := *t
+		f.Message = toolabi.CutText(err.Error(), toolabi.MaxText)
+		return &f
+	}
+	return toolabi.NewError(toolabi.Failed, err.Error())
+}
+
+// unasked reports a recorded step that the driver did not ask for.
+func (r *Run) unasked() error {
+	var missed journal.Step
+	r.log.view(func(h *journal.History, _ *journal.State) {
+		for _, s := range h.Top() {
+			if !r.wasAsked(s) {
+				missed = s
+				return
+			}
+		}
+	})
+	if missed == "" {
+		return nil
+	}
+	return &DivergedError{Run: r.id, Step: missed, What: "the log holds this step, and the driver finished without asking for it"}
+}
+
+// finish closes the log. What rides along is on the disk with it.
+func (r *Run) finish(outcome journal.Outcome, body []byte, failed error) (Result, error) {
+	f := journal.Entry{Kind: journal.Finished, Outcome: outcome}
+	// The commit of a result that already happened is not given up because the caller's context ended.
+	if err := journal.SetBody(context.Background(), r.engine.blobs, &f, body); err != nil {
+		return r.result(nil), r.journalError(err)
+	}
+	if _, err := r.log.add(f, true); err != nil {
+		return r.result(nil), r.journalError(err)
+	}
+	if outcome != journal.OK {
+		return r.result(nil), failed
+	}
+	return r.result(body), nil
+}
+
+// stop releases the run with the reason for it, so that anyone may go on with it.
+func (r *Run) stop(err error) error {
+	if flushErr := r.log.flush(); flushErr != nil {
+		return r.describeFence(flushErr)
+	}
+	rel := journal.Entry{Kind: journal.Released, Name: stopName(err), Note: toolabi.CutText(err.Error(), 512)}
+	if _, relErr := r.log.add(rel, true); relErr != nil {
+		return r.describeFence(r.journalError(relErr))
+	}
+	return err
+}
+
+func stopName(err error) string {
+	var (
+		uncertain   *UncertainError
+		unconfirmed *UnconfirmedError
+		waiting     *WaitingError
+		diverged    *DivergedError
+	)
+	switch {
+	case errors.As(err, &uncertain), errors.As(err, &unconfirmed):
+		return journal.StopUncertain
+	case errors.As(err, &waiting):
+		return journal.StopWaiting
+	case errors.As(err, &diverged):
+		return journal.StopDiverged
+	case errors.Is(err, ErrInterrupted):
+		return journal.StopInterrupted
+	}
+	return journal.StopFailed
+}
+
+func damaged(run string, err error) error {
+	return fmt.Errorf("run %s: %w: %w", run, journal.ErrDamaged, err)
+}

@@ -1,0 +1,163 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Invoker enters a module. The real one is sandbox.Sandbox; tests use a plain Go one. Invoke may be called concurrently.
+//
+// It returns an error when the call has no outcome: whatever error host returned, context.Cause(ctx) when that is not
+// a *toolabi.Error, or a fault of the host. A context whose cause is a *toolabi.Error ends the guest with that error
+// as its outcome.
+type Invoker interface {
+	Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error)
+}
+
+// Driver decides a run's next steps, by calling methods of r, and returns the run's output. It must ask for the same
+// steps in the same order when it is run again and gets the same answers; steps that run in parallel are told apart by
+// their names. Effects of its own belong into Run.Do.
+//
+// An error that came from r ends the driving as it says; any other error fails the run.
+type Driver func(ctx context.Context, r *Run) (output []byte, err error)
+
+// DriverInfo is a driver and its version. A run that began with another version diverges.
+type DriverInfo struct {
+	Version string
+	Drive   Driver
+}
+
+// Config makes an Engine. Journal is mandatory; a journal that is a journal.Blobs, Owners, Identity or KV besides is
+// used as such.
+type Config struct {
+	Journal journal.Journal
+	// Invoker enters modules; without one no tool can be called.
+	Invoker Invoker
+	// Funcs are the host functions that tools may use.
+	Funcs []hostfuncs.Func
+	// Drivers are the drivers by name, for runs that are resumed by their id alone.
+	Drivers map[string]DriverInfo
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+	// RideAlong is how long an outcome that may be lost without harm waits for the next append; 0 means 3 ms.
+	RideAlong time.Duration
+	// Lease is how long a claim lasts in a journal that cannot tell whether its owner lives; 0 means one minute.
+	Lease time.Duration
+	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
+	Observe func(Event)
+	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil drops it.
+	Rescue func(run string, step journal.Step, reply []byte)
+}
+
+// Event is what Observe is told.
+type Event struct {
+	Run  string
+	Step journal.Step
+	// Name is what the step calls, Class what it does.
+	Name  string
+	Class toolabi.Class
+	// Phase says which moment it is.
+	Phase Phase
+	// Err is the step's error, when it has one.
+	Err *toolabi.Error
+	// Text is a log line, a progress report or a description.
+	Text string
+	// Level is the level of a log line.
+	Level uint8
+}
+
+// Phase is a moment in the life of a step.
+type Phase uint8
+
+// The moments.
+const (
+	// Begun: the step is executed now.
+	Begun Phase = iota + 1
+	// Ended: it has an outcome.
+	Ended
+	// Served: its outcome came from the log; nothing was executed.
+	Served
+	// Said: a tool wrote a log line.
+	Said
+	// Progressed: a tool said how far it is.
+	Progressed
+)
+
+// Engine drives the runs of one journal. It may be used concurrently.
+type Engine struct {
+	cfg      Config
+	blobs    journal.Blobs
+	owners   journal.Owners
+	owner    string
+	identity journal.Digest
+	funcs    map[string]hostfuncs.Func
+	schemas  schemas
+
+	mu      sync.Mutex
+	driving map[string]bool // guarded by mu: the runs that this engine drives now
+}
+
+// New returns an engine.
+func New(cfg Config) (*Engine, error) {
+	if cfg.Journal == nil {
+		return nil, errors.New("runtime: Config.Journal is missing")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.RideAlong == 0 {
+		cfg.RideAlong = 3 * time.Millisecond
+	}
+	if cfg.Lease == 0 {
+		cfg.Lease = time.Minute
+	}
+	e := &Engine{cfg: cfg, funcs: map[string]hostfuncs.Func{}, driving: map[string]bool{}}
+	for _, f := range cfg.Funcs {
+		if _, ok := e.funcs[f.Name]; ok {
+			return nil, fmt.Errorf("runtime: host function %s is given twice", f.Name)
+		}
+		e.funcs[f.Name] = f
+	}
+	e.blobs, _ = cfg.Journal.(journal.Blobs)
+	if o, ok := cfg.Journal.(journal.Owners); ok {
+		owner, err := o.Owner()
+		if err != nil {
+			return nil, fmt.Errorf("register as an owner: %w", err)
+		}
+		e.owners, e.owner = o, owner
+	} else {
+		e.owner = randomOwner()
+	}
+	if i, ok := cfg.Journal.(journal.Identity); ok {
+		id, err := i.ID()
+		if err != nil {
+			return nil, fmt.Errorf("read the journal's id: %w", err)
+		}
+		e.identity = id
+	}
+	return e, nil
+}
+
+func (e *Engine) observe(ev Event) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(ev)
+	}
+}
+
+// state returns the folded log of a run. Errors: journal.ErrNotFound.
+func (e *Engine) state(ctx context.Context, run string) (*journal.State, error) {
+	for s, err := range e.cfg.Journal.List(ctx, journal.Query{Run: run}) {
+		if err != nil {
+			return nil, err
+		}
+		return &s, nil
+	}
+	return nil, fmt.Errorf("run %s: %w", run, journal.ErrNotFound)
+}

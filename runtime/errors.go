@@ -1,0 +1,204 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// ErrInterrupted: the context of Drive ended. What was known is recorded, and the run can be resumed.
+var ErrInterrupted = errors.New("interrupted")
+
+// UncertainError says that an effect may or may not have taken place, and that the run waits until someone says.
+type UncertainError struct {
+	Run  string
+	Step journal.Step
+	// Intent is the entry that announced the effect. Its Note says what was asked for, its Body is the request.
+	Intent journal.Entry
+	// Request is the length of the request in bytes.
+	Request int64
+	// Evidence is what the process that tried learned before it stopped; nil after a crash.
+	Evidence *Evidence
+	// Why is set when the effect would have been repeatable, and says why it is not any more.
+	Why string
+}
+
+// Error says what is known.
+func (e *UncertainError) Error() string {
+	s := fmt.Sprintf("outcome unknown: %s of run %s (%s) may or may not have happened", e.Step, e.Run, e.Intent.Name)
+	if e.Evidence != nil && e.Evidence.Err != nil {
+		s += ": " + e.Evidence.Err.Message
+	}
+	if e.Why != "" {
+		s += ": " + e.Why
+	}
+	return s
+}
+
+// Evidence is what is known of an effect whose outcome is not.
+type Evidence struct {
+	// Err is how the attempt ended.
+	Err *toolabi.Error `cbor:"1,keyasint,omitempty"`
+	// Sent is how many bytes were written to the connection.
+	Sent int64 `cbor:"2,keyasint,omitempty"`
+}
+
+// UnconfirmedError says that the log was restored from a backup and may be older than the world.
+type UnconfirmedError struct {
+	Run  string
+	Step journal.Step
+}
+
+// Error says what a person has to decide.
+func (e *UnconfirmedError) Error() string {
+	return fmt.Sprintf("run %s was restored from a backup: %s may have happened after the backup was made", e.Run, e.Step)
+}
+
+// WaitingError says that the run waits for something outside: a person or a time.
+type WaitingError struct {
+	Run  string
+	Step journal.Step
+	For  string
+}
+
+// Error says what it waits for.
+func (e *WaitingError) Error() string {
+	return fmt.Sprintf("run %s waits at %s for %s", e.Run, e.Step, e.For)
+}
+
+// LateError says that an outcome came in when it could no longer count, and that a person should look at it first.
+type LateError struct{ Run string }
+
+// Error names the run.
+func (e *LateError) Error() string {
+	return fmt.Sprintf("run %s has outcomes that arrived too late to count", e.Run)
+}
+
+// DivergedError says that the driver or a tool asked for something else than the log holds. Nothing was executed.
+type DivergedError struct {
+	Run  string
+	Step journal.Step
+	// What says how they differ.
+	What string
+}
+
+// Error says where and how.
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("run %s diverged from its log at %s: %s", e.Run, e.Step, e.What)
+}
+
+// BusyError says that another process drives the run.
+type BusyError struct {
+	Run string
+	// Owner is the claim's owner, Who what is known of its process.
+	Owner, Who string
+	// Unknown says that nobody can tell here whether that process lives.
+	Unknown bool
+	// Until is when the claim ends by itself; zero when it does not.
+	Until time.Time
+}
+
+// Error says who.
+func (e *BusyError) Error() string {
+	who := e.Who
+	if who == "" {
+		who = "owner " + e.Owner
+	}
+	if e.Unknown {
+		return fmt.Sprintf("run %s is claimed by %s, and it cannot be told here whether that process lives", e.Run, who)
+	}
+	return fmt.Sprintf("run %s is being driven by %s", e.Run, who)
+}
+
+// Is makes a BusyError match journal.ErrFenced.
+func (e *BusyError) Is(target error) bool { return target == journal.ErrFenced }
+
+// LimitError says that the host reached a limit while it answered a tool from the log. Nothing was recorded.
+type LimitError struct {
+	Run  string
+	Step journal.Step
+	Err  *toolabi.Error
+}
+
+// Error says which.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("run %s, step %s: limit reached while answering from the log: %s", e.Run, e.Step, e.Err.Message)
+}
+
+// Unwrap returns the limit.
+func (e *LimitError) Unwrap() error { return e.Err }
+
+// FailedError says that the run is finished and did not succeed.
+type FailedError struct {
+	Run string
+	// Outcome is journal.Fail, journal.Denied or journal.Cancelled.
+	Outcome journal.Outcome
+	// Err is what the run failed with; nil for a cancelled one.
+	Err *toolabi.Error
+}
+
+// Error says why.
+func (e *FailedError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("run %s was %s", e.Run, e.Outcome)
+	}
+	return fmt.Sprintf("run %s failed: %s", e.Run, e.Err.Error())
+}
+
+// Unwrap returns what the run failed with.
+func (e *FailedError) Unwrap() error {
+	if e.Err == nil {
+		return nil
+	}
+	return e.Err
+}
+
+// OtherRunError says that a run of this id exists and is another one.
+type OtherRunError struct {
+	Run string
+	// Differs names the part that is not the same.
+	Differs string
+}
+
+// Error says what differs.
+func (e *OtherRunError) Error() string {
+	return fmt.Sprintf("run %s exists already with another %s", e.Run, e.Differs)
+}
+
+// JournalError says that the journal could not do what was asked, at a moment when the run cannot go on without it.
+type JournalError struct {
+	Run string
+	Err error
+}
+
+// Error gives the cause.
+func (e *JournalError) Error() string { return fmt.Sprintf("journal of run %s: %v", e.Run, e.Err) }
+
+// Unwrap returns the cause.
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// stops says whether err ends the driving of a run, as opposed to an outcome that a driver may handle.
+func stops(err error) bool {
+	var (
+		uncertain   *UncertainError
+		unconfirmed *UnconfirmedError
+		waiting     *WaitingError
+		diverged    *DivergedError
+		busy        *BusyError
+		limit       *LimitError
+		jerr        *JournalError
+		host        *hostError
+	)
+	return errors.As(err, &uncertain) || errors.As(err, &unconfirmed) || errors.As(err, &waiting) ||
+		errors.As(err, &diverged) || errors.As(err, &busy) || errors.As(err, &limit) || errors.As(err, &jerr) ||
+		errors.As(err, &host) || errors.Is(err, ErrInterrupted) || errors.Is(err, journal.ErrCancelled)
+}
+
+// hostError is a fault of the host that is no outcome of any step: a module that cannot be loaded, a blob that is gone.
+type hostError struct{ err error }
+
+func (e *hostError) Error() string { return e.err.Error() }
+func (e *hostError) Unwrap() error { return e.err }

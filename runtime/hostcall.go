@@ -1,0 +1,154 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// defaultSendTimeout is how long an effect may take when its function does not say.
+const defaultSendTimeout = 30 * time.Second
+
+// host answers one use of a host function by the guest of this call.
+func (f *frame) host(ctx context.Context, name string, request []byte) (toolabi.Answer, error) {
+	fn, known := f.run.engine.funcs[name]
+	if known && fn.Class == toolabi.Free {
+		return f.free(ctx, fn, request), nil
+	}
+	o := f.op(name, fn, known, request)
+	out, err := f.run.step(ctx, o)
+	if err != nil {
+		return toolabi.Answer{}, err
+	}
+	return toolabi.Answer{Reply: out.reply, Err: out.err, At: out.at}, nil
+}
+
+// free calls a function that leaves no trace, unless the call is still being answered from the log: then a person has
+// seen it before.
+func (f *frame) free(ctx context.Context, fn hostfuncs.Func, request []byte) toolabi.Answer {
+	if f.run.recorded(f.step) > f.asked() {
+		return toolabi.Answer{}
+	}
+	reply, err := fn.Call(ctx, f.hostCall(fn, nil), request)
+	if err != nil {
+		return toolabi.Answer{Err: hostfuncs.AsError(err)}
+	}
+	return toolabi.Answer{Reply: reply}
+}
+
+// op makes a step of the use of a host function.
+func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) op {
+	digest := requestDigest(name, request)
+	f.mu.Lock()
+	f.n++
+	f.seen[digest]++
+	n, occurrence := f.n, f.seen[digest]
+	f.mu.Unlock()
+	o := op{step: f.step.Child(n), name: name, class: toolabi.Read, request: request, digest: digest}
+	if !known {
+		o.refused = toolabi.NewError(toolabi.Unsupported, fmt.Sprintf("this host does not have %s", name))
+		return o
+	}
+	declared := f.tool.Declared()
+	o.class = declared.Weaken(fn.Class)
+	if fn.Describe != nil {
+		o.note = fn.Describe(request)
+	}
+	o.timeout = defaultSendTimeout
+	if fn.Timeout != nil {
+		if t := fn.Timeout(request); t > 0 {
+			o.timeout = t
+		}
+	}
+	if o.class == toolabi.Effect || o.class == toolabi.Once {
+		o.key = func() string { return idempotencyKey(f.run.engine.identity, f.run.id, f.step, digest, occurrence) }
+		o.keyTTL = time.Duration(f.tool.KeyTTLMS) * time.Millisecond
+	}
+	switch {
+	case !declared.Allows(fn.Class):
+		o.refused = toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s is a %s function, and the tool declares itself %s", name, fn.Class, declared))
+	case fn.Check != nil:
+		if err := fn.Check(f.hostCall(fn, nil), request); err != nil {
+			o.refused = hostfuncs.AsError(err)
+		}
+	}
+	o.perform = func(ctx context.Context, intent *journal.Entry) (outcome, error) {
+		f.goLive()
+		return f.do(ctx, fn, request, intent)
+	}
+	return o
+}
+
+// do calls the function.
+func (f *frame) do(ctx context.Context, fn hostfuncs.Func, request []byte, intent *journal.Entry) (outcome, error) {
+	var sent int64
+	c := f.hostCall(fn, intent)
+	c.Sent = func(n int64) { sent = n }
+	reply, err := fn.Call(ctx, c, request)
+	switch {
+	case err == nil:
+		return outcome{reply: reply}, nil
+	case stops(err):
+		return outcome{}, err
+	}
+	var t *toolabi.Error
+	if !errors.As(err, &t) {
+		t = hostfuncs.AsError(err)
+		if intent != nil && sent > 0 {
+			t.Effect = toolabi.EffectUnknown
+		}
+	}
+	return outcome{err: t, evidence: sent}, nil
+}
+
+// hostCall says to a function who asks and what it may do.
+func (f *frame) hostCall(fn hostfuncs.Func, intent *journal.Entry) hostfuncs.Call {
+	r := f.run
+	c := hostfuncs.Call{
+		Run: r.id, Step: string(f.step), Module: f.module.Name, Tool: f.tool.Name, Grants: r.grants,
+		Now: r.engine.cfg.Now, Repeatable: true,
+		Log: func(level uint8, message string) {
+			r.engine.observe(Event{Run: r.id, Step: f.step, Name: f.tool.Name, Phase: Said, Level: level, Text: message})
+		},
+		Progress: func(done, total uint64, message string) {
+			text := message
+			if total > 0 {
+				text = fmt.Sprintf("%d/%d %s", done, total, message)
+			}
+			r.engine.observe(Event{Run: r.id, Step: f.step, Name: f.tool.Name, Phase: Progressed, Text: text})
+		},
+	}
+	for _, want := range f.module.Manifest.Capabilities {
+		if want.Name == fn.Name {
+			c.Targets = want.Targets
+		}
+	}
+	if intent != nil {
+		c.Step, c.Key, c.Repeatable = string(intent.Step), intent.Key, intent.OnCut == journal.Redo
+		c.BeforeSend = func() error { return r.maySend(intent) }
+	}
+	return c
+}
+
+// maySend is asked immediately before the first byte of an effect leaves.
+func (r *Run) maySend(intent *journal.Entry) error {
+	now := r.engine.cfg.Now().UnixNano()
+	if intent.OnCut == journal.Doubt && now > intent.SendBy {
+		e := toolabi.NewError(toolabi.Timeout, "it was too late to send; nothing was sent")
+		e.Retry = toolabi.RetrySafe
+		return e
+	}
+	s, err := r.engine.state(context.Background(), r.id)
+	if err != nil {
+		return &JournalError{Run: r.id, Err: err}
+	}
+	if s.Owner != r.engine.owner {
+		return &BusyError{Run: r.id, Owner: s.Owner}
+	}
+	return nil
+}

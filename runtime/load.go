@@ -1,0 +1,39 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// loaded is a log as it was read.
+type loaded struct {
+	state   *journal.State
+	history *journal.History
+	grants  hostfuncs.Grants // what resumes have added
+}
+
+// load reads a run's log and holds it against the rules again.
+func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
+	l := &loaded{state: &journal.State{Run: run}, history: new(journal.History)}
+	for entry, err := range e.cfg.Journal.Read(ctx, run, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if err := l.state.Apply(entry); err != nil {
+			return nil, damaged(run, err)
+		}
+		l.history.Add(entry)
+		if entry.Kind != journal.Record || entry.Name != recordGrants {
+			continue
+		}
+		var g hostfuncs.Grants
+		if err := toolabi.Decode(entry.Body, &g); err != nil {
+			return nil, damaged(run, err)
+		}
+		l.grants = l.grants.Union(g)
+	}
+	return l, nil
+}

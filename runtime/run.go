@@ -1,0 +1,209 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Names of records that this package writes.
+const (
+	recordGrants   = "grants"
+	recordEvidence = "evidence"
+)
+
+// Run is a run while it is driven: what a Driver has in its hands. Its methods may be called concurrently, for steps of
+// different names.
+type Run struct {
+	engine *Engine
+	id     string
+	spec   *Spec
+	log    *appender
+	grants hostfuncs.Grants
+
+	mu      sync.Mutex
+	asked   map[journal.Step]bool // guarded by mu: the driver's own steps, first attempts
+	stopped error                 // guarded by mu: the first reason to stop
+	counts  Counts                // guarded by mu
+}
+
+func newRun(e *Engine, id string, spec *Spec, l *loaded) *Run {
+	return &Run{
+		engine: e, id: id, spec: spec, grants: spec.Grants.Union(l.grants),
+		log: newAppender(e, id, l.state, l.history), asked: map[journal.Step]bool{},
+	}
+}
+
+// ID returns the run's id.
+func (r *Run) ID() string { return r.id }
+
+// Input returns the run's input, JSON. The caller must not change it.
+func (r *Run) Input() []byte { return r.spec.Input }
+
+// Plan returns the driver's text. The caller must not change it.
+func (r *Run) Plan() []byte { return r.spec.Plan }
+
+// Modules returns the modules that the run may call. The caller must not change them.
+func (r *Run) Modules() []Module { return r.spec.Modules }
+
+// Flush returns when everything that the run has done is on the disk. A driver calls it before it lets anything out
+// that is not a step: a line on a terminal, a reply to a client.
+func (r *Run) Flush() error { return r.journalError(r.log.flush()) }
+
+// Call enters a tool, or returns what came of it when the log holds that. tool is "module.tool"; input and output are
+// JSON. The input is held against the tool's schema before anything is written.
+//
+// A *toolabi.Error is an outcome that the driver may handle. Any other error ends the driving: the driver returns it.
+func (r *Run) Call(ctx context.Context, step journal.Step, tool string, input []byte) ([]byte, error) {
+	if err := r.ask(step); err != nil {
+		return nil, err
+	}
+	return r.call(ctx, step, tool, input)
+}
+
+// CallSpec is one call of CallAll.
+type CallSpec struct {
+	Step  journal.Step
+	Tool  string
+	Input []byte
+}
+
+// CallResult is what came of one call of CallAll.
+type CallResult struct {
+	Output []byte
+	Err    error
+}
+
+// CallAll makes calls in parallel, each as Call does, and returns when all have ended. One that fails or becomes
+// uncertain does not break off the others.
+func (r *Run) CallAll(ctx context.Context, calls []CallSpec) []CallResult {
+	results := make([]CallResult, len(calls))
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		wg.Go(func() {
+			out, err := r.Call(ctx, c.Step, c.Tool, c.Input)
+			results[i] = CallResult{Output: out, Err: err}
+		})
+	}
+	wg.Wait()
+	return results
+}
+
+// DoFunc does a step that is not a tool's. key is its idempotency key, "" for a Read. A *toolabi.Error is an outcome;
+// any other error is one too, with toolabi.Failed, unless ctx has ended. Where class is toolabi.Once, an outcome whose
+// Effect is unknown leaves the step uncertain.
+type DoFunc func(ctx context.Context, key string) (reply []byte, err error)
+
+// Do does a step of the driver's own, such as asking a model, or returns what came of it when the log holds that. class
+// is toolabi.Read, Effect or Once; request identifies what is asked and is recorded.
+func (r *Run) Do(ctx context.Context, step journal.Step, name string, class toolabi.Class, request []byte, do DoFunc) ([]byte, error) {
+	if class != toolabi.Read && class != toolabi.Effect && class != toolabi.Once {
+		return nil, fmt.Errorf("step %s: a driver's own step cannot be of class %s", step, class)
+	}
+	if err := r.ask(step); err != nil {
+		return nil, err
+	}
+	o := op{
+		step: step, name: name, class: class, request: request, digest: requestDigest(name, request), now: class != toolabi.Read,
+		key:     func() string { return idempotencyKey(r.engine.identity, r.id, step, requestDigest(name, request), 1) },
+		perform: func(ctx context.Context, in *journal.Entry) (outcome, error) { return r.perform(ctx, in, do) },
+	}
+	out, err := r.step(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if out.err != nil {
+		return nil, out.err
+	}
+	return out.reply, nil
+}
+
+func (r *Run) perform(ctx context.Context, in *journal.Entry, do DoFunc) (outcome, error) {
+	key := ""
+	if in != nil {
+		key = in.Key
+	}
+	reply, err := do(ctx, key)
+	if err == nil {
+		return outcome{reply: reply}, nil
+	}
+	var t *toolabi.Error
+	if !errors.As(err, &t) {
+		if ctx.Err() != nil {
+			return outcome{}, fmt.Errorf("%w: %w", ErrInterrupted, err)
+		}
+		t = toolabi.NewError(toolabi.Failed, err.Error())
+		t.Effect = toolabi.EffectUnknown
+	}
+	return outcome{err: t}, nil
+}
+
+// ask notes that the driver asked for one of its steps.
+func (r *Run) ask(step journal.Step) error {
+	if err := step.Validate(); err != nil {
+		return err
+	}
+	if step.Parent() != "" || step.Attempt() != 1 {
+		return fmt.Errorf("step %q: a driver names its steps without / and ~", string(step))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked[step] = true
+	return nil
+}
+
+func (r *Run) wasAsked(step journal.Step) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked[step]
+}
+
+// halt remembers the first reason to stop, so that it holds whatever the driver makes of it.
+func (r *Run) halt(err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped == nil {
+		r.stopped = err
+	}
+	return err
+}
+
+func (r *Run) stoppedBy() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stopped
+}
+
+func (r *Run) count(f func(*Counts)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.counts)
+}
+
+func (r *Run) result(output []byte) Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Result{Output: output, Counts: r.counts}
+}
+
+// journalError makes an error of the log one that ends the driving, where it is not one already.
+func (r *Run) journalError(err error) error {
+	if err == nil || stops(err) {
+		return err
+	}
+	return &JournalError{Run: r.id, Err: err}
+}
+
+// describeFence says who it was that claimed the run.
+func (r *Run) describeFence(err error) error {
+	var busy *BusyError
+	if errors.As(err, &busy) && busy.Who == "" && r.engine.owners != nil {
+		busy.Who = r.engine.owners.Describe(busy.Owner)
+	}
+	return err
+}

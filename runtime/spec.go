@@ -1,0 +1,86 @@
+package runtime
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Spec is what a run is made of. It is the body of the log's first entry and never changes.
+type Spec struct {
+	// Driver is the name of the driver, Version its version; a resume with another version diverges.
+	Driver  string `cbor:"1,keyasint"`
+	Version string `cbor:"2,keyasint,omitempty"`
+	// Plan is the driver's text: a plan file, an agent file, the name of a tool.
+	Plan []byte `cbor:"3,keyasint,omitempty"`
+	// Input is the run's input, JSON.
+	Input []byte `cbor:"4,keyasint,omitempty"`
+	// Modules are the modules that the run may call.
+	Modules []Module `cbor:"5,keyasint,omitempty"`
+	// Grants is what they may do; a resume may add to it.
+	Grants hostfuncs.Grants `cbor:"6,keyasint,omitzero"`
+	// Limits bound each call beside what the manifests say.
+	Limits toolabi.Limits `cbor:"7,keyasint,omitzero"`
+}
+
+// Module is one module of a run, pinned by its digest. Its bytes are a blob of the journal.
+type Module struct {
+	// Name is what the driver calls it by; the manifest's name unless the driver says otherwise.
+	Name string `cbor:"1,keyasint"`
+	// Digest is the SHA-256 of the module's bytes.
+	Digest toolabi.Digest `cbor:"2,keyasint"`
+	// Manifest is the module's manifest.
+	Manifest toolabi.Manifest `cbor:"3,keyasint"`
+}
+
+// tool finds "module.tool".
+func (s *Spec) tool(name string) (Module, toolabi.Tool, error) {
+	module, tool, ok := strings.Cut(name, ".")
+	if !ok {
+		return Module{}, toolabi.Tool{}, toolabi.NewError(toolabi.NotFound, fmt.Sprintf("tool %q: want module.tool", name))
+	}
+	i := slices.IndexFunc(s.Modules, func(m Module) bool { return m.Name == module })
+	if i < 0 {
+		return Module{}, toolabi.Tool{}, toolabi.NewError(toolabi.NotFound, fmt.Sprintf("tool %q: the run has no module %q", name, module))
+	}
+	t, ok := s.Modules[i].Manifest.Tool(tool)
+	if !ok {
+		return Module{}, toolabi.Tool{}, toolabi.NewError(toolabi.NotFound, fmt.Sprintf("module %s has no tool %q", module, tool))
+	}
+	return s.Modules[i], t, nil
+}
+
+// differs names what makes o another run than s; "" when they are the same. Grants are not compared: a resume may add
+// to them.
+func (s *Spec) differs(o *Spec) string {
+	switch {
+	case s.Driver != o.Driver:
+		return fmt.Sprintf("driver (it began with %s, this is %s)", s.Driver, o.Driver)
+	case !bytes.Equal(s.Plan, o.Plan):
+		return "plan"
+	case !bytes.Equal(s.Input, o.Input):
+		return "input"
+	case s.Limits != o.Limits:
+		return "limits"
+	}
+	for _, m := range o.Modules {
+		i := slices.IndexFunc(s.Modules, func(n Module) bool { return n.Name == m.Name })
+		if i < 0 || s.Modules[i].Digest != m.Digest {
+			return fmt.Sprintf("module %s (digest %s now)", m.Name, m.Digest.Short())
+		}
+	}
+	return ""
+}
+
+func (s *Spec) refs() []journal.Digest {
+	refs := make([]journal.Digest, 0, len(s.Modules))
+	for _, m := range s.Modules {
+		refs = append(refs, journal.Digest(m.Digest))
+	}
+	return refs
+}

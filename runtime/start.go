@@ -1,0 +1,108 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Start writes the first entry of a run. The bytes of its modules are stored first, so that the run can be resumed from
+// the journal alone.
+//
+// A run of this id that is made of the same is fine: begun is false, and Drive goes on with it. Nothing is executed.
+//
+// Errors: *OtherRunError when the id is taken by another run; an error of journal.ValidateRun; the journal's own.
+func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[toolabi.Digest][]byte) (begun bool, err error) {
+	if err := journal.ValidateRun(run); err != nil {
+		return false, err
+	}
+	if spec.Driver == "" {
+		return false, errors.New("start: Spec.Driver is missing")
+	}
+	if existing, err := e.Spec(ctx, run); err == nil {
+		return false, sameRun(run, existing, &spec)
+	} else if !errors.Is(err, journal.ErrNotFound) {
+		return false, err
+	}
+	if err := e.storeModules(ctx, spec, modules); err != nil {
+		return false, err
+	}
+	body, err := toolabi.Encode(spec)
+	if err != nil {
+		return false, err
+	}
+	now := e.cfg.Now().UnixNano()
+	created := journal.Entry{Kind: journal.Created, Name: spec.Driver, Refs: spec.refs(), Time: now}
+	if err := journal.SetBody(ctx, e.blobs, &created, body); err != nil {
+		return false, err
+	}
+	// The claim shares the commit: who starts a run nearly always drives it.
+	claim := e.claim(now)
+	claim.Seq = 1
+	err = e.cfg.Journal.Append(ctx, run, 0, created, claim)
+	if errors.Is(err, journal.ErrConflict) { // someone was faster
+		existing, err := e.Spec(ctx, run)
+		if err != nil {
+			return false, err
+		}
+		return false, sameRun(run, existing, &spec)
+	}
+	if err != nil {
+		return false, &JournalError{Run: run, Err: err}
+	}
+	return true, nil
+}
+
+func sameRun(run string, existing, spec *Spec) error {
+	if d := existing.differs(spec); d != "" {
+		return &OtherRunError{Run: run, Differs: d}
+	}
+	return nil
+}
+
+func (e *Engine) storeModules(ctx context.Context, spec Spec, modules map[toolabi.Digest][]byte) error {
+	for _, m := range spec.Modules {
+		wasm, ok := modules[m.Digest]
+		if !ok {
+			return fmt.Errorf("start: the bytes of module %s are missing", m.Name)
+		}
+		if e.blobs == nil {
+			continue // the invoker knows its modules by itself
+		}
+		d, _, err := e.blobs.Put(ctx, bytes.NewReader(wasm))
+		if err != nil {
+			return fmt.Errorf("store module %s: %w", m.Name, err)
+		}
+		if toolabi.Digest(d) != m.Digest {
+			return fmt.Errorf("start: the bytes of module %s have digest %s, not %s", m.Name, d, m.Digest)
+		}
+	}
+	return nil
+}
+
+// Spec returns what a run is made of. Errors: journal.ErrNotFound, journal.ErrDamaged.
+func (e *Engine) Spec(ctx context.Context, run string) (*Spec, error) {
+	for entry, err := range e.cfg.Journal.Read(ctx, run, 0) {
+		if err != nil {
+			return nil, err
+		}
+		return e.readSpec(ctx, entry)
+	}
+	return nil, fmt.Errorf("run %s: %w", run, journal.ErrNotFound)
+}
+
+func (e *Engine) readSpec(ctx context.Context, created journal.Entry) (*Spec, error) {
+	body, err := journal.Body(ctx, e.blobs, created)
+	if err != nil {
+		return nil, err
+	}
+	s := new(Spec)
+	if err := toolabi.Decode(body, s); err != nil {
+		return nil, fmt.Errorf("%w: what the run is made of cannot be read: %w", journal.ErrDamaged, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,388 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// op is one step as it is asked for.
+type op struct {
+	step    journal.Step // the first attempt
+	name    string
+	class   toolabi.Class
+	module  journal.Digest
+	request []byte
+	digest  journal.Digest
+	note    string         // what is asked for, for people
+	now     bool           // the result never waits for another append
+	refused *toolabi.Error // it must not be executed: this is its outcome
+	keyTTL  time.Duration  // how long the provider remembers the key; 0: for ever
+	timeout time.Duration  // how long an effect may be on its way
+	key     func() string  // derives the idempotency key; nil: the step has none
+	perform func(ctx context.Context, intent *journal.Entry) (outcome, error)
+}
+
+// outcome is what came of a step.
+type outcome struct {
+	reply    []byte
+	err      *toolabi.Error
+	evidence int64 // bytes sent, of an effect whose outcome is not known
+	at       int64 // when it became known
+	served   bool
+}
+
+// step takes one step into the log and out of it. It is the only way.
+//
+// An error ends the driving of the run; what a tool or a driver may handle is in the outcome.
+func (r *Run) step(ctx context.Context, o op) (outcome, error) {
+	for {
+		if err := r.stoppedBy(); err != nil {
+			return outcome{}, err
+		}
+		step, past := r.lookup(o.step)
+		out, err := r.advance(ctx, o, step, past)
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		if err != nil {
+			return outcome{}, r.halt(r.describeFence(r.journalError(err)))
+		}
+		return out, nil
+	}
+}
+
+// lookup returns the latest attempt of a step and what the log holds of it.
+func (r *Run) lookup(step journal.Step) (latest journal.Step, past *journal.Past) {
+	r.log.view(func(h *journal.History, _ *journal.State) {
+		s, p := h.Latest(step)
+		latest = s
+		if p != nil && p.Known() != nil {
+			c := *p
+			past = &c
+		}
+	})
+	return latest, past
+}
+
+// advance is the recovery table: what the log holds of the step decides what is done.
+func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journal.Past) (outcome, error) {
+	if past != nil {
+		if err := r.same(o, step, past.Known()); err != nil {
+			return outcome{}, err
+		}
+	}
+	switch {
+	case past == nil:
+		return r.attempt(ctx, o, step, nil)
+	case past.Result != nil:
+		return r.serve(ctx, o, step, *past.Result)
+	case past.Void != nil:
+		return r.attempt(ctx, o, step.At(step.Attempt()+1), past.Intent)
+	}
+	return r.reopen(ctx, o, step, past)
+}
+
+// same holds what is asked for against what the log holds.
+func (r *Run) same(o op, step journal.Step, known *journal.Entry) error {
+	what := ""
+	switch {
+	case known.Name != o.name:
+		what = fmt.Sprintf("it asks for %s, the log holds %s", o.name, known.Name)
+	case known.Module != o.module:
+		what = fmt.Sprintf("it enters module %s, the log holds module %s", o.module.Short(), known.Module.Short())
+	case known.Request != o.digest:
+		what = fmt.Sprintf("it asks %s with another request (digest %s) than the log holds (%s)", o.name, o.digest.Short(), known.Request.Short())
+	default:
+		return nil
+	}
+	return &DivergedError{Run: r.id, Step: step, What: what}
+}
+
+// serve answers from the log.
+func (r *Run) serve(ctx context.Context, o op, step journal.Step, result journal.Entry) (outcome, error) {
+	body, err := journal.Body(ctx, r.engine.blobs, result)
+	if err != nil {
+		return outcome{}, err
+	}
+	out := outcome{at: result.Known(), served: true}
+	if result.Outcome == journal.OK {
+		out.reply = body
+	} else {
+		out.err = new(toolabi.Error)
+		if err := toolabi.Decode(body, out.err); err != nil {
+			return outcome{}, damaged(r.id, fmt.Errorf("result of %s: %w", step, err))
+		}
+	}
+	r.count(func(c *Counts) { c.Served++ })
+	r.observe(o, step, Served, out.err)
+	return out, nil
+}
+
+// reopen goes on with a step that was cut off.
+func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal.Past) (outcome, error) {
+	switch past.Intent.OnCut {
+	case journal.Doubt:
+		return outcome{}, r.uncertain(step, past, "")
+	case journal.Await:
+		return outcome{}, &WaitingError{Run: r.id, Step: step, For: past.Intent.Name}
+	}
+	if why := r.expired(o, step, past.Intent); why != "" {
+		return outcome{}, r.uncertain(step, past, why)
+	}
+	if o.class == toolabi.Call {
+		// A crash without progress is on the disk before the module is entered again.
+		if err := r.flushUnlessFusing(); err != nil {
+			return outcome{}, err
+		}
+	}
+	return r.execute(ctx, o, step, past.Intent)
+}
+
+func (r *Run) flushUnlessFusing() error {
+	fuses := true
+	r.log.view(func(_ *journal.History, s *journal.State) { fuses = s.Fuses() })
+	if fuses {
+		return nil
+	}
+	return r.log.flush()
+}
+
+// expired says why an effect may not be done again under its key any more.
+func (r *Run) expired(o op, step journal.Step, intent *journal.Entry) string {
+	if o.keyTTL == 0 || o.class != toolabi.Effect {
+		return ""
+	}
+	first, last := intent.Time, int64(0)
+	r.log.view(func(h *journal.History, s *journal.State) {
+		if p := h.Find(step.First()); p != nil && p.Intent != nil {
+			first = p.Intent.Time
+		}
+		last = s.Time
+	})
+	now := r.engine.cfg.Now().UnixNano()
+	switch {
+	case now < last-int64(time.Second):
+		return "the clock is behind the log, so it cannot be told whether the provider still remembers the key"
+	case now+int64(o.timeout) > first+int64(o.keyTTL):
+		return fmt.Sprintf("the provider remembers a key for %s, and it was first used at %s", o.keyTTL, time.Unix(0, first).UTC().Format(time.RFC3339))
+	}
+	return ""
+}
+
+func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error {
+	u := &UncertainError{Run: r.id, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body)), Why: why}
+	if past.Intent.Size > 0 {
+		u.Request = past.Intent.Size
+	}
+	for _, e := range past.Evidence {
+		if e.Name != recordEvidence {
+			continue
+		}
+		ev := new(Evidence)
+		if err := toolabi.Decode(e.Body, ev); err == nil {
+			u.Evidence = ev
+		}
+	}
+	return u
+}
+
+// attempt begins an attempt that the log does not hold. before is the intent of the attempt before it, whose key, seed
+// and start it inherits.
+func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Entry) (outcome, error) {
+	if ctx.Err() != nil {
+		return outcome{}, r.ended(ctx)
+	}
+	switch {
+	case o.refused != nil:
+		return r.record(ctx, o, step, nil, outcome{err: o.refused})
+	case o.class == toolabi.Read || o.class == toolabi.Local:
+		return r.execute(ctx, o, step, nil)
+	}
+	intent, err := r.intent(ctx, o, step, before)
+	if err != nil {
+		return outcome{}, err
+	}
+	durable := o.class != toolabi.Call
+	if !durable {
+		r.log.view(func(_ *journal.History, s *journal.State) { durable = !s.Fuses() })
+	}
+	if brokenNoIntent && o.class != toolabi.Call {
+		return r.executeFirst(ctx, o, step, intent)
+	}
+	intent, err = r.log.add(intent, durable)
+	if err != nil {
+		return outcome{}, err
+	}
+	if o.class == toolabi.Wait {
+		return outcome{}, &WaitingError{Run: r.id, Step: step, For: o.name}
+	}
+	return r.execute(ctx, o, step, &intent)
+}
+
+// intent builds the entry that announces a step.
+func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journal.Entry) (journal.Entry, error) {
+	now := r.engine.cfg.Now().UnixNano()
+	in := journal.Entry{
+		Kind: journal.Intent, Step: step, Name: o.name, Class: uint8(o.class), OnCut: onCut(o.class),
+		Module: o.module, Request: o.digest, Note: o.note,
+	}
+	if err := journal.SetBody(ctx, r.engine.blobs, &in, o.request); err != nil {
+		return in, err
+	}
+	if o.class == toolabi.Call {
+		in.Started, in.Seed = now, randomSeed()
+	}
+	if o.key != nil {
+		in.Key = o.key()
+		in.SendBy = now + int64(o.timeout)
+		r.log.view(func(_ *journal.History, s *journal.State) {
+			if s.Lease != 0 {
+				in.SendBy = min(in.SendBy, s.Lease)
+			}
+		})
+	}
+	if before != nil {
+		in.Key = before.Key
+		if o.class == toolabi.Call {
+			in.Started, in.Seed = before.Started, before.Seed
+		}
+	}
+	return in, nil
+}
+
+func onCut(c toolabi.Class) journal.OnCut {
+	switch c {
+	case toolabi.Once:
+		return journal.Doubt
+	case toolabi.Wait:
+		return journal.Await
+	}
+	return journal.Redo
+}
+
+// execute does the step now. intent is nil for what needs none.
+func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *journal.Entry) (outcome, error) {
+	r.observe(o, step, Begun, nil)
+	if o.class != toolabi.Call {
+		r.count(func(c *Counts) { c.Executed++ })
+	}
+	doing := ctx
+	if o.class == toolabi.Once {
+		// Its own timeout bounds it. Nothing else breaks it off, because that would leave its outcome unknown.
+		doing = context.WithoutCancel(ctx)
+	}
+	out, err := o.perform(doing, intent)
+	if err != nil {
+		return outcome{}, err
+	}
+	if o.class != toolabi.Once && out.err != nil && interrupted(ctx) {
+		return outcome{}, r.ended(ctx) // the error is the interruption's, not the step's
+	}
+	return r.record(ctx, o, step, intent, out)
+}
+
+// record writes what came of a step.
+func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (outcome, error) {
+	if o.class == toolabi.Once && out.err != nil && out.err.Effect == toolabi.EffectUnknown && intent != nil {
+		if !brokenUnknownShown {
+			return outcome{}, r.doubt(step, *intent, out)
+		}
+		known := *out.err
+		known.Effect = toolabi.EffectNone
+		out.err = &known
+	}
+	result, err := r.resultEntry(ctx, o, step, intent, out)
+	if err != nil {
+		return outcome{}, err
+	}
+	result, err = r.log.add(result, o.class == toolabi.Once && intent != nil || o.now)
+	if err != nil {
+		return outcome{}, err
+	}
+	out.at = result.Known()
+	r.observe(o, step, Ended, out.err)
+	return out, nil
+}
+
+func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (journal.Entry, error) {
+	e := journal.Entry{Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK}
+	body := out.reply
+	if out.err != nil {
+		e.Outcome = journal.Fail
+		if out.err == o.refused && errors.Is(out.err, toolabi.Denied) {
+			e.Outcome = journal.Denied
+		}
+		var err error
+		if body, err = toolabi.Encode(out.err); err != nil {
+			return e, err
+		}
+	}
+	if intent == nil {
+		e.OnCut, e.Module, e.Request, e.Note = journal.Redo, o.module, o.digest, o.note
+	} else if o.class == toolabi.Once {
+		e.Effect = journal.EffectApplied
+		if out.err != nil && out.err.Effect != toolabi.EffectApplied {
+			e.Effect = journal.EffectNone
+		}
+	}
+	// A result that exists is recorded, also when the caller has gone.
+	return e, journal.SetBody(context.WithoutCancel(ctx), r.engine.blobs, &e, body)
+}
+
+// doubt records what is known of an effect whose outcome is not, and leaves the step open: the tool never sees it.
+func (r *Run) doubt(step journal.Step, intent journal.Entry, out outcome) error {
+	ev := Evidence{Err: out.err, Sent: out.evidence}
+	body, err := toolabi.Encode(ev)
+	if err != nil {
+		return err
+	}
+	rec := journal.Entry{Kind: journal.Record, Step: step, Name: recordEvidence, Effect: journal.EffectUnknown, Body: body}
+	if _, err := r.log.add(rec, true); err != nil {
+		return err
+	}
+	return r.uncertain(step, &journal.Past{Intent: &intent, Evidence: []journal.Entry{rec}}, "")
+}
+
+// executeFirst is the negative control: the effect takes place before anything is written.
+func (r *Run) executeFirst(ctx context.Context, o op, step journal.Step, intent journal.Entry) (outcome, error) {
+	out, err := o.perform(ctx, &intent)
+	if err != nil {
+		return outcome{}, err
+	}
+	if intent, err = r.log.add(intent, true); err != nil {
+		return outcome{}, err
+	}
+	return r.record(ctx, o, step, &intent, out)
+}
+
+// interrupted says whether a context ended for another reason than a limit of the call.
+func interrupted(ctx context.Context) bool {
+	if ctx.Err() == nil {
+		return false
+	}
+	var limit *toolabi.Error
+	return !errors.As(context.Cause(ctx), &limit)
+}
+
+// ended returns why nothing more is begun under a context that has ended: a limit of the call, or an interruption.
+func (r *Run) ended(ctx context.Context) error {
+	if interrupted(ctx) {
+		return fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
+	}
+	return &cutError{context.Cause(ctx)}
+}
+
+// cutError unwinds a guest that has reached a limit; the limit is the call's outcome.
+type cutError struct{ err error }
+
+func (e *cutError) Error() string { return e.err.Error() }
+func (e *cutError) Unwrap() error { return e.err }
+
+func (r *Run) observe(o op, step journal.Step, phase Phase, err *toolabi.Error) {
+	r.engine.observe(Event{Run: r.id, Step: step, Name: o.name, Class: o.class, Phase: phase, Err: err, Text: o.note})
+}

@@ -1,0 +1,38 @@
+package runtime
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// watchEvery is how often Watch looks for entries of other processes.
+const watchEvery = 100 * time.Millisecond
+
+// Watch yields the entries of a run from position from, as they are appended by whatever process, and ends with the run.
+// Errors: journal.ErrNotFound, the journal's, and context.Cause(ctx) when ctx ends first.
+func (e *Engine) Watch(ctx context.Context, run string, from uint64) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		tick := time.NewTicker(watchEvery)
+		defer tick.Stop()
+		for {
+			for entry, err := range e.cfg.Journal.Read(ctx, run, from) {
+				if !yield(entry, err) || err != nil {
+					return
+				}
+				from = entry.Seq + 1
+				if entry.Kind == journal.Finished {
+					return
+				}
+			}
+			select {
+			case <-ctx.Done():
+				yield(journal.Entry{}, context.Cause(ctx))
+				return
+			case <-tick.C:
+			}
+		}
+	}
+}
