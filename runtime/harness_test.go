@@ -73,11 +73,12 @@ func (i *goInvoker) Invoke(ctx context.Context, inv toolabi.Invocation, host too
 
 // world is what the effects of a test happen to. It outlives every process.
 type world struct {
-	mu      sync.Mutex
-	effects map[string]int      // of each request: how often it took place
-	keys    map[string][]string // of each request: the idempotency keys it came with
-	drop    int                 // so many requests act, and their reply is lost
-	during  func(request string)
+	mu       sync.Mutex
+	effects  map[string]int      // of each request: how often it took place
+	keys     map[string][]string // of each request: the idempotency keys it came with
+	drop     int                 // so many requests act, and their reply is lost
+	dropOnly string              // when set, only of this request
+	during   func(request string)
 }
 
 func newWorld() *world { return &world{effects: map[string]int{}, keys: map[string][]string{}} }
@@ -104,7 +105,7 @@ func (w *world) send(_ context.Context, c hostfuncs.Call, request []byte) ([]byt
 	w.mu.Lock()
 	w.effects[string(request)]++
 	w.keys[string(request)] = append(w.keys[string(request)], c.Key)
-	lost := w.drop > 0
+	lost := w.drop > 0 && (w.dropOnly == "" || w.dropOnly == string(request))
 	if lost {
 		w.drop--
 	}
