@@ -2,6 +2,7 @@ package toolabi
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -129,9 +130,10 @@ type Error struct {
 	Detail string `cbor:"6,keyasint,omitempty"`
 }
 
-// NewError returns an error whose effect is EffectNone and that is not worth a retry.
+// NewError returns an error whose effect is EffectNone and that is not worth a retry. What is not UTF-8 in the message is
+// replaced, because no message could carry it.
 func NewError(code Code, message string) *Error {
-	return &Error{Code: code, Message: CutText(message, MaxText), Retry: RetryNever, Effect: EffectNone}
+	return &Error{Code: code, Message: CutText(strings.ToValidUTF8(message, "\uFFFD"), MaxText), Retry: RetryNever, Effect: EffectNone}
 }
 
 // Error returns "code: message".

@@ -28,10 +28,11 @@ const (
 type HTTPRequest struct {
 	// Method is GET or HEAD for http_fetch; POST, PUT, PATCH, DELETE, OPTIONS or another token for http_send.
 	Method string `cbor:"1,keyasint"`
-	// URL is absolute, http or https, without user information or fragment.
+	// URL is absolute, http or https, without user information or fragment, at most 8 KiB.
 	URL string `cbor:"2,keyasint"`
-	// Headers are sent in this order. Idempotency-Key, Host, Connection, Transfer-Encoding, Content-Length, and all
-	// that begin with Proxy- are the host's to set and refused here.
+	// Headers are sent in this order. Those that are the host's to set are refused: Idempotency-Key, Host, Connection,
+	// Keep-Alive, TE, Trailer, Upgrade, Transfer-Encoding, Content-Length, Expect, HTTP2-Settings, and all that begin
+	// with Proxy-.
 	Headers []Header `cbor:"3,keyasint,omitempty"`
 	// Body is sent as it is, at most MaxHTTPBody bytes.
 	Body []byte `cbor:"4,keyasint,omitempty"`
@@ -50,6 +51,7 @@ type HTTPReply struct {
 	// Status is the HTTP status, 100 to 599.
 	Status uint16 `cbor:"1,keyasint"`
 	// Headers are the reply's, sorted by name, names in canonical form; several values of one name keep their order.
+	// Values that are not UTF-8 are read as ISO 8859-1.
 	Headers []Header `cbor:"2,keyasint,omitempty"`
 	// Body is as the server sent it; a content encoding is not undone.
 	Body []byte `cbor:"3,keyasint,omitempty"`

@@ -56,11 +56,11 @@ type Invocation struct {
 // Limits bound one call. The zero value of a field means the host's default.
 type Limits struct {
 	// TimeoutMS is the live time of the call in milliseconds, waits and replay left out. Default 60 s.
-	TimeoutMS uint64 `cbor:"1,keyasint,omitempty"`
+	TimeoutMS uint64 `cbor:"1,keyasint,omitempty" json:"timeout_ms,omitempty"`
 	// MemoryBytes is the most linear memory. Default 256 MiB.
-	MemoryBytes uint64 `cbor:"2,keyasint,omitempty"`
+	MemoryBytes uint64 `cbor:"2,keyasint,omitempty" json:"memory_bytes,omitempty"`
 	// OutputBytes is the longest reply. Default and most: MaxOutput.
-	OutputBytes uint64 `cbor:"3,keyasint,omitempty"`
+	OutputBytes uint64 `cbor:"3,keyasint,omitempty" json:"output_bytes,omitempty"`
 }
 
 // Tighten returns l with every limit that o sets and that is lower.

@@ -144,6 +144,9 @@ func (m *Manifest) Validate() error {
 	if len(m.Tools) == 0 || len(m.Tools) > 256 {
 		bad("%d tools: want 1 to 256", len(m.Tools))
 	}
+	if m.Limits.TimeoutMS > MaxManifestMS {
+		bad("timeout of %d ms: at most %d", m.Limits.TimeoutMS, uint64(MaxManifestMS))
+	}
 	seen := map[string]bool{}
 	for _, t := range m.Tools {
 		if seen[t.Name] {
@@ -188,6 +191,11 @@ func (m *Manifest) validateTool(t Tool) error {
 	}
 	if t.Idempotency != Keyed && t.KeyTTLMS != 0 {
 		bad("key_ttl is for keyed tools only")
+	}
+	for _, ms := range []uint64{t.KeyTTLMS, t.SettleMS, t.TimeoutMS, t.Retry.BackoffMS, t.Retry.MaxBackoffMS} {
+		if ms > MaxManifestMS {
+			bad("a time of %d ms: at most %d", ms, uint64(MaxManifestMS))
+		}
 	}
 	for _, s := range []struct {
 		what string

@@ -1,0 +1,33 @@
+package sdk
+
+import (
+	"github.com/wrun-dev/wrun/sdk/internal/registry"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Option adds to what a module says of itself.
+type Option func(*toolabi.Manifest)
+
+// Module names the module that is being built, in the form that toolabi.Manifest asks for. It is called once, in init;
+// what is wrong with it is reported when the module is described.
+func Module(name, version, description string, options ...Option) {
+	registry.Default.Module(func(m *toolabi.Manifest) {
+		m.Name, m.Version, m.Description = name, version, description
+		for _, option := range options {
+			option(m)
+		}
+	})
+}
+
+// Need asks for a host function, such as toolabi.FuncHTTPSend, with the reason for the person who grants it. Targets are
+// the origins that it wants to reach; none means whatever is granted.
+func Need(function, reason string, targets ...string) Option {
+	return func(m *toolabi.Manifest) {
+		m.Capabilities = append(m.Capabilities, toolabi.Capability{Name: function, Reason: reason, Targets: targets})
+	}
+}
+
+// Limit bounds each call of the module's tools. An operator can lower it, and not raise it.
+func Limit(limits toolabi.Limits) Option {
+	return func(m *toolabi.Manifest) { m.Limits = limits }
+}

@@ -1,0 +1,145 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// World is what a tool finds outside. The zero value takes log lines and progress and has nothing else: every other use
+// of a host function fails the test. A World may serve several calls, one after the other.
+type World struct {
+	// HTTP answers http_fetch and http_send. Its requests carry the absolute URL, and those of http_send the header
+	// Idempotency-Key as the host sets it, another one for each request.
+	HTTP http.Handler
+	// Exchange answers http_fetch and http_send in place of HTTP. name is the function's; the error is what the tool
+	// gets, so that a test can let a request be denied or time out.
+	Exchange func(name string, req toolabi.HTTPRequest) (toolabi.HTTPReply, error)
+	// Clock answers clock.
+	Clock func() time.Time
+	// Random answers random with n bytes.
+	Random func(n int) []byte
+
+	// Logs are the lines that were logged, in order, with the level filled in.
+	Logs []toolabi.LogRequest
+	// Reports are the reports of progress, in order.
+	Reports []toolabi.ProgressRequest
+	// Requests are those of http_fetch and http_send that were allowed, in order.
+	Requests []toolabi.HTTPRequest
+
+	sends int // how many keys were given out
+}
+
+// stage is a World during one call.
+type stage struct {
+	*World
+	t      testing.TB
+	ctx    context.Context
+	module *toolabi.Manifest
+	tool   toolabi.Tool
+}
+
+// answer is the host of the call. The sdk lets one use follow the other, so that it is never entered twice at once.
+func (s *stage) answer(name string, request []byte) ([]byte, *toolabi.Error) {
+	f, ok := toolabi.FunctionByName(name)
+	if !ok {
+		return nil, toolabi.NewError(toolabi.Unsupported, name+" is no host function")
+	}
+	if !s.tool.Declared().Allows(f.Class) {
+		return nil, toolabi.NewError(toolabi.Denied, fmt.Sprintf("tool %s declares %s and may not use %s", s.tool.Name, s.tool.Declared(), name))
+	}
+	if f.Capability && !s.asked(name) {
+		s.t.Errorf("tool %s uses %s, which its module does not Need", s.tool.Name, name)
+		return nil, toolabi.NewError(toolabi.Denied, "module does not ask for "+name)
+	}
+	return s.serve(name, request)
+}
+
+func (s *stage) asked(name string) bool {
+	return slices.ContainsFunc(s.module.Capabilities, func(c toolabi.Capability) bool { return c.Name == name })
+}
+
+func (s *stage) serve(name string, request []byte) ([]byte, *toolabi.Error) {
+	switch name {
+	case toolabi.FuncLog:
+		return handle(request, s.log)
+	case toolabi.FuncProgress:
+		return handle(request, s.progress)
+	case toolabi.FuncClock:
+		if s.Clock != nil {
+			return handle(request, s.clock)
+		}
+	case toolabi.FuncRandom:
+		if s.Random != nil {
+			return handle(request, s.random)
+		}
+	case toolabi.FuncHTTPFetch, toolabi.FuncHTTPSend:
+		if s.HTTP != nil || s.Exchange != nil {
+			return handle(request, func(req toolabi.HTTPRequest) (toolabi.HTTPReply, error) { return s.http(name, req) })
+		}
+	}
+	s.t.Errorf("tool %s uses %s, which the test's world does not have", s.tool.Name, name)
+	return nil, toolabi.NewError(toolabi.Unsupported, "the test's world has no "+name)
+}
+
+func (s *stage) log(req toolabi.LogRequest) (toolabi.LogReply, error) {
+	if req.Level == 0 {
+		req.Level = toolabi.LevelInfo
+	}
+	if req.Level > toolabi.LevelError || !utf8.ValidString(req.Message) {
+		return toolabi.LogReply{}, toolabi.NewError(toolabi.Invalid, fmt.Sprintf("log at level %d", req.Level))
+	}
+	s.Logs = append(s.Logs, req)
+	return toolabi.LogReply{}, nil
+}
+
+func (s *stage) progress(req toolabi.ProgressRequest) (toolabi.ProgressReply, error) {
+	s.Reports = append(s.Reports, req)
+	return toolabi.ProgressReply{}, nil
+}
+
+func (s *stage) clock(toolabi.ClockRequest) (toolabi.ClockReply, error) {
+	return toolabi.ClockReply{UnixNano: s.Clock().UnixNano()}, nil
+}
+
+func (s *stage) random(req toolabi.RandomRequest) (toolabi.RandomReply, error) {
+	if req.N == 0 {
+		return toolabi.RandomReply{}, toolabi.NewError(toolabi.Invalid, "draw no random bytes")
+	}
+	if req.N > toolabi.MaxRandom {
+		return toolabi.RandomReply{}, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("draw %d random bytes: at most %d", req.N, toolabi.MaxRandom))
+	}
+	return toolabi.RandomReply{Bytes: s.Random(int(req.N))}, nil
+}
+
+// handle decodes a request, answers it and encodes the reply.
+func handle[Req, Reply any](raw []byte, fn func(Req) (Reply, error)) ([]byte, *toolabi.Error) {
+	var req Req
+	if err := toolabi.Decode(raw, &req); err != nil {
+		return nil, toolabi.NewError(toolabi.Invalid, err.Error())
+	}
+	reply, err := fn(req)
+	if err != nil {
+		return nil, asError(err)
+	}
+	b, err := toolabi.Encode(reply)
+	if err != nil {
+		return nil, asError(err)
+	}
+	return b, nil
+}
+
+func asError(err error) *toolabi.Error {
+	var e *toolabi.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return toolabi.NewError(toolabi.Internal, err.Error())
+}
