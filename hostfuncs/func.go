@@ -74,7 +74,11 @@ func Handle[Req, Reply any](name string, class toolabi.Class, fn func(context.Co
 		if err != nil {
 			return nil, err
 		}
-		return toolabi.Encode(reply)
+		out, err = toolabi.Encode(reply)
+		if err == nil && toolabi.Decode(out, new(Reply)) != nil { // it would be recorded, and could never be read
+			err = fmt.Errorf("host function %s: its reply cannot be encoded", name)
+		}
+		return out, err
 	}}
 }
 

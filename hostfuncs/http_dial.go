@@ -1,0 +1,105 @@
+package hostfuncs
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// maxAddresses is how many of a name's addresses are tried.
+const maxAddresses = 8
+
+// connect opens a fresh connection for r, up to and including the TLS handshake.
+func (h *client) connect(ctx context.Context, r *request) (net.Conn, error) {
+	addrs, err := h.addresses(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := h.dialFirst(ctx, addrs, r.origin.port)
+	if err != nil {
+		return nil, r.unsent(ctx, "connect", err)
+	}
+	if r.origin.scheme == "http" {
+		return conn, nil
+	}
+	secure := tls.Client(conn, &tls.Config{
+		ServerName: r.origin.host, RootCAs: h.roots, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, r.unsent(ctx, "tls", err)
+	}
+	return tlsConn{secure, conn}, nil
+}
+
+// tlsConn closes without the farewell of TLS, which can wait for a peer that does not read.
+type tlsConn struct {
+	*tls.Conn
+	raw net.Conn
+}
+
+func (c tlsConn) Close() error { return c.raw.Close() }
+
+// addresses finds where r goes. An operator who grants an address or localhost means that very address; a name must
+// lead to public addresses only, whichever of them is used.
+func (h *client) addresses(ctx context.Context, r *request) ([]netip.Addr, error) {
+	switch {
+	case r.origin.addr.IsValid():
+		return []netip.Addr{r.origin.addr}, nil
+	case r.origin.host == "localhost":
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+	}
+	addrs, err := h.resolver.LookupNetIP(ctx, "ip", r.origin.host)
+	if err == nil && len(addrs) == 0 {
+		err = errors.New("the name has no address")
+	}
+	if err != nil {
+		return nil, r.unsent(ctx, "dns", err)
+	}
+	for _, a := range addrs {
+		if kind := addressKind(a); kind != "" {
+			there := origin{scheme: r.origin.scheme, host: a.WithZone("").Unmap().String(), addr: a.WithZone("").Unmap(), port: r.origin.port}
+			e := toolabi.NewError(toolabi.Denied, fmt.Sprintf(
+				"%s: %s leads to %s (%s), which no name may; only a grant of that address itself reaches it (--allow-http %s)",
+				r.function, r.origin, there.addr, kind, there))
+			e.Detail = "address"
+			return nil, e
+		}
+	}
+	return addrs[:min(len(addrs), maxAddresses)], nil
+}
+
+// dialFirst returns the first connection that comes about. Each address gets its share of the time that is left.
+func (h *client) dialFirst(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	var first error
+	for i, a := range addrs {
+		conn, err := h.dialOne(ctx, a, port, len(addrs)-i)
+		if err == nil {
+			return conn, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, first
+}
+
+func (h *client) dialOne(ctx context.Context, a netip.Addr, port uint16, left int) (net.Conn, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		share := time.Until(deadline) / time.Duration(left)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, share)
+		defer cancel()
+	}
+	return h.dial(ctx, "tcp", net.JoinHostPort(a.Unmap().WithZone("").String(), strconv.Itoa(int(port))))
+}

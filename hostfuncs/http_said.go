@@ -1,0 +1,96 @@
+package hostfuncs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// said is the form in which a person writes down a reply, and in which one that could not be recorded is kept for them.
+type said struct {
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers,omitempty"`
+	// Body is a JSON value, or a string for a body that is text; BodyBase64 is for everything else.
+	Body       json.RawMessage `json:"body,omitempty"`
+	BodyBase64 []byte          `json:"body_base64,omitempty"`
+}
+
+// ParseSaidReply makes the reply of an http function of what a person says the server answered. A JSON object with a
+// "status" gives status, headers, body or body_base64; anything else is taken as the body of a reply with status 200.
+func ParseSaidReply(text []byte) ([]byte, error) {
+	var s said
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	var probe struct {
+		Status *json.Number `json:"status"`
+	}
+	if json.Unmarshal(text, &probe) != nil || probe.Status == nil {
+		return toolabi.Encode(toolabi.HTTPReply{Status: 200, Headers: saidType(text), Body: text})
+	}
+	if err := dec.Decode(&s); err != nil {
+		return nil, fmt.Errorf("reply: %w", err)
+	}
+	if s.Status < 100 || s.Status > 599 {
+		return nil, fmt.Errorf("reply: status %d, want 100 to 599", s.Status)
+	}
+	if len(s.Body) > 0 && len(s.BodyBase64) > 0 {
+		return nil, errors.New("reply: it has body and body_base64, want one of them")
+	}
+	reply := toolabi.HTTPReply{Status: uint16(s.Status), Body: s.BodyBase64}
+	for name, value := range s.Headers {
+		reply.Headers = append(reply.Headers, toolabi.Header{Name: name, Value: value})
+	}
+	slices.SortFunc(reply.Headers, func(a, b toolabi.Header) int { return strings.Compare(a.Name, b.Name) })
+	if len(s.Body) > 0 {
+		reply.Body = s.Body
+		var text string
+		if json.Unmarshal(s.Body, &text) == nil {
+			reply.Body = []byte(text)
+		}
+	}
+	return toolabi.Encode(reply)
+}
+
+func saidType(body []byte) []toolabi.Header {
+	if !json.Valid(body) {
+		return nil
+	}
+	return []toolabi.Header{{Name: "Content-Type", Value: "application/json"}}
+}
+
+// FormatSaidReply writes a reply of an http function in the form that ParseSaidReply reads.
+func FormatSaidReply(reply []byte) ([]byte, error) {
+	var r toolabi.HTTPReply
+	if err := toolabi.Decode(reply, &r); err != nil {
+		return nil, err
+	}
+	s := said{Status: int(r.Status), Headers: map[string]string{}}
+	for _, h := range r.Headers {
+		if _, ok := s.Headers[h.Name]; !ok {
+			s.Headers[h.Name] = h.Value
+		}
+	}
+	switch {
+	case len(r.Body) == 0:
+	case isCompact(r.Body):
+		s.Body = r.Body
+	default:
+		s.BodyBase64 = r.Body
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false) // it would change the bytes of the body
+	err := enc.Encode(s)
+	return out.Bytes(), err
+}
+
+// isCompact says whether a body is JSON that stays the same bytes inside other JSON.
+func isCompact(body []byte) bool {
+	var c bytes.Buffer
+	return json.Compact(&c, body) == nil && bytes.Equal(c.Bytes(), body) && body[0] != '"'
+}

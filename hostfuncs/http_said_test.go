@@ -1,0 +1,65 @@
+package hostfuncs_test
+
+import (
+	"testing"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+func TestWhatAPersonSaysBecomesAReply(t *testing.T) {
+	tests := []struct {
+		text, body string
+		status     uint16
+		fails      bool
+	}{
+		{text: `{"id":"ch_1"}`, status: 200, body: `{"id":"ch_1"}`},
+		{text: `plain`, status: 200, body: `plain`},
+		{text: ``, status: 200},
+		{text: `{"status":201,"body":{"id":9007199254740993}}`, status: 201, body: `{"id":9007199254740993}`},
+		{text: `{"status":201,"body":"text"}`, status: 201, body: `text`},
+		{text: `{"status":200,"body_base64":"AAE="}`, status: 200, body: "\x00\x01"},
+		{text: `{"status":"succeeded","id":1}`, status: 200, body: `{"status":"succeeded","id":1}`},
+		{text: `{"status":42}`, fails: true},
+		{text: `{"status":200,"bdy":1}`, fails: true},
+		{text: `{"status":200,"body":1,"body_base64":"AAE="}`, fails: true},
+	}
+	for _, tt := range tests {
+		raw, err := hostfuncs.ParseSaidReply([]byte(tt.text))
+		if tt.fails {
+			if err == nil {
+				t.Errorf("%s is accepted", tt.text)
+			}
+			continue
+		}
+		var r toolabi.HTTPReply
+		if err == nil {
+			err = toolabi.Decode(raw, &r)
+		}
+		if err != nil || r.Status != tt.status || string(r.Body) != tt.body {
+			t.Errorf("%s: status %d, body %q, %v", tt.text, r.Status, r.Body, err)
+		}
+	}
+}
+
+func TestARescuedReplyCanBeSaid(t *testing.T) {
+	for _, body := range []string{`{"id":"ch_1"}`, "text", `"quoted"`, "\x00\xff", "", "[1, 2]", `{"a":"<b>"}`} {
+		want := toolabi.HTTPReply{Status: 201, Headers: []toolabi.Header{{Name: "X", Value: "y"}}, Body: []byte(body)}
+		raw, err := toolabi.Encode(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := hostfuncs.FormatSaidReply(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := hostfuncs.ParseSaidReply(text)
+		var got toolabi.HTTPReply
+		if err == nil {
+			err = toolabi.Decode(again, &got)
+		}
+		if err != nil || got.Status != 201 || got.Header("X") != "y" || string(got.Body) != body {
+			t.Errorf("%q became %+v, %v by %s", body, got, err, text)
+		}
+	}
+}

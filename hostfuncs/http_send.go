@@ -1,0 +1,37 @@
+package hostfuncs
+
+import (
+	"context"
+	"strings"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// sendFunc makes http_send: every method but those of http_fetch and those that are about the connection itself.
+func sendFunc(web *client) Func {
+	f := Handle(toolabi.FuncHTTPSend, toolabi.Once,
+		func(ctx context.Context, c Call, req toolabi.HTTPRequest) (toolabi.HTTPReply, error) {
+			if err := checkSend(req); err != nil {
+				return toolabi.HTTPReply{}, err
+			}
+			return web.do(ctx, c, toolabi.FuncHTTPSend, req)
+		})
+	f.Timeout, f.Describe, f.Check = httpTimeout, httpDescribe, httpCheck(toolabi.FuncHTTPSend, checkSend)
+	return f
+}
+
+func checkSend(req toolabi.HTTPRequest) error {
+	if maySend(req.Method) {
+		return nil
+	}
+	return invalidf("http_send: method %q: want POST, PUT, PATCH, DELETE, OPTIONS or another word, and not GET, HEAD, CONNECT or TRACE",
+		CleanText(req.Method, 40))
+}
+
+func maySend(method string) bool {
+	switch strings.ToUpper(method) {
+	case "GET", "HEAD", "CONNECT", "TRACE", "PRI":
+		return false
+	}
+	return len(method) <= 32 && isToken(method)
+}

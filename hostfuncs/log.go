@@ -1,0 +1,24 @@
+package hostfuncs
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+func logFunc() Func { return Handle(toolabi.FuncLog, toolabi.Free, writeLog) }
+
+func writeLog(_ context.Context, c Call, req toolabi.LogRequest) (toolabi.LogReply, error) {
+	level := req.Level
+	if level == 0 {
+		level = toolabi.LevelInfo
+	}
+	if level > toolabi.LevelError {
+		return toolabi.LogReply{}, toolabi.NewError(toolabi.Invalid, fmt.Sprintf("log: level %d is none of 1 to 4", level))
+	}
+	if c.Log != nil {
+		c.Log(level, CleanText(req.Message, toolabi.MaxText))
+	}
+	return toolabi.LogReply{}, nil
+}

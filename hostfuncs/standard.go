@@ -1,0 +1,50 @@
+package hostfuncs
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// Config is what the standard host functions stand on. The zero value works: the system's resolver, clock, dialer and
+// certificate authorities.
+type Config struct {
+	// Resolver finds the addresses of names; nil means net.DefaultResolver.
+	Resolver Resolver
+	// Now is the clock where a Call has none; nil means time.Now.
+	Now func() time.Time
+	// RootCAs are the authorities that https servers are verified against; nil means the system's.
+	RootCAs *x509.CertPool
+	// Dial opens the TCP connection to an address that was judged before, always an IP and a port; nil means
+	// net.Dialer.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Resolver finds the addresses of a name. It may be called concurrently. *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Standard returns every function of toolabi.Functions, in that order.
+func Standard(cfg Config) []Func {
+	if cfg.Resolver == nil {
+		cfg.Resolver = net.DefaultResolver
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = new(net.Dialer).DialContext
+	}
+	web := &client{resolver: cfg.Resolver, dial: cfg.Dial, roots: cfg.RootCAs}
+	return []Func{
+		logFunc(),
+		progressFunc(),
+		clockFunc(cfg.Now),
+		randomFunc(),
+		fetchFunc(web),
+		sendFunc(web),
+	}
+}

@@ -1,0 +1,192 @@
+package hostfuncs_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+func TestStandardHasEveryFunctionOfTheContractInItsOrder(t *testing.T) {
+	funcs := hostfuncs.Standard(hostfuncs.Config{})
+	if len(funcs) != len(toolabi.Functions) {
+		t.Fatalf("%d functions, want %d", len(funcs), len(toolabi.Functions))
+	}
+	for i, want := range toolabi.Functions {
+		if got := funcs[i]; got.Name != want.Name || got.Class != want.Class || got.Call == nil {
+			t.Errorf("function %d is %s (%s), want %s (%s)", i, got.Name, got.Class, want.Name, want.Class)
+		}
+	}
+}
+
+func TestEveryFunctionRefusesWhatItCannotDecode(t *testing.T) {
+	for _, f := range hostfuncs.Standard(hostfuncs.Config{}) {
+		for _, raw := range [][]byte{nil, {0xff}, []byte("{}"), {0xa1, 0x18, 0x63, 0x01}, bytes.Repeat([]byte{0x81}, 1000)} {
+			_, err := f.Call(t.Context(), hostfuncs.Call{}, raw)
+			if e := hostfuncs.AsError(err); err == nil || e.Code != toolabi.Invalid {
+				t.Errorf("%s(%x) = %v, want %s", f.Name, raw[:min(len(raw), 8)], err, toolabi.Invalid)
+			}
+			if f.Timeout != nil && f.Timeout(raw) != 0 {
+				t.Errorf("%s(%x) may take %s, want nothing", f.Name, raw[:min(len(raw), 8)], f.Timeout(raw))
+			}
+			if f.Describe != nil && f.Describe(raw) != "" {
+				t.Errorf("%s(%x) is described as %q, want nothing", f.Name, raw[:min(len(raw), 8)], f.Describe(raw))
+			}
+		}
+	}
+}
+
+func TestLogHandsOnOneCleanLine(t *testing.T) {
+	type line struct {
+		level   uint8
+		message string
+	}
+	var got []line
+	c := hostfuncs.Call{Log: func(level uint8, message string) { got = append(got, line{level, message}) }}
+	for _, req := range []toolabi.LogRequest{
+		{Message: "hello"},
+		{Level: toolabi.LevelError, Message: "a\nERROR forged\x1b[31m red"},
+		{Level: toolabi.LevelDebug, Message: strings.Repeat("é", toolabi.MaxText)},
+	} {
+		if _, err := use[toolabi.LogRequest, toolabi.LogReply](t.Context(), hostfuncs.Config{}, toolabi.FuncLog, c, req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []line{{toolabi.LevelInfo, "hello"}, {toolabi.LevelError, "a ERROR forged red"}, {toolabi.LevelDebug, strings.Repeat("é", toolabi.MaxText/2)}}
+	if len(got) != len(want) {
+		t.Fatalf("got %d lines, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("line %d is %+.60v, want %+.60v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestLogRefusesAnUnknownLevelAndWorksWithoutAListener(t *testing.T) {
+	_, err := use[toolabi.LogRequest, toolabi.LogReply](t.Context(), hostfuncs.Config{}, toolabi.FuncLog, hostfuncs.Call{}, toolabi.LogRequest{Level: 5})
+	wantError(t, err, toolabi.Invalid, toolabi.EffectNone)
+	if _, err := use[toolabi.LogRequest, toolabi.LogReply](t.Context(), hostfuncs.Config{}, toolabi.FuncLog, hostfuncs.Call{}, toolabi.LogRequest{Message: "x"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := use[toolabi.ProgressRequest, toolabi.ProgressReply](t.Context(), hostfuncs.Config{}, toolabi.FuncProgress, hostfuncs.Call{}, toolabi.ProgressRequest{Done: 1}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProgressHandsOnNumbersAndACleanMessage(t *testing.T) {
+	var done, total uint64
+	var message string
+	c := hostfuncs.Call{Progress: func(d, n uint64, m string) { done, total, message = d, n, m }}
+	req := toolabi.ProgressRequest{Done: 1 << 63, Total: 7, Message: "half\u202e way"}
+	if _, err := use[toolabi.ProgressRequest, toolabi.ProgressReply](t.Context(), hostfuncs.Config{}, toolabi.FuncProgress, c, req); err != nil {
+		t.Fatal(err)
+	}
+	if done != 1<<63 || total != 7 || message != "half way" {
+		t.Errorf("got %d of %d, %q", done, total, message)
+	}
+}
+
+func TestClockReadsTheCallsClockOrTheConfigured(t *testing.T) {
+	at := func(s int64) func() time.Time { return func() time.Time { return time.Unix(s, 5) } }
+	for _, tc := range []struct {
+		cfg  hostfuncs.Config
+		call hostfuncs.Call
+		want int64
+	}{
+		{hostfuncs.Config{Now: at(1)}, hostfuncs.Call{Now: at(2)}, 2_000_000_005},
+		{hostfuncs.Config{Now: at(1)}, hostfuncs.Call{}, 1_000_000_005},
+	} {
+		got, err := use[toolabi.ClockRequest, toolabi.ClockReply](t.Context(), tc.cfg, toolabi.FuncClock, tc.call, toolabi.ClockRequest{})
+		if err != nil || got.UnixNano != tc.want {
+			t.Errorf("clock = %d, %v, want %d", got.UnixNano, err, tc.want)
+		}
+	}
+	before := time.Now().UnixNano()
+	got, err := use[toolabi.ClockRequest, toolabi.ClockReply](t.Context(), hostfuncs.Config{}, toolabi.FuncClock, hostfuncs.Call{}, toolabi.ClockRequest{})
+	if err != nil || got.UnixNano < before {
+		t.Errorf("clock = %d, %v, want at least %d", got.UnixNano, err, before)
+	}
+}
+
+func TestRandomDrawsAsManyBytesAsAskedForAndNoTwoAlike(t *testing.T) {
+	draw := func(n uint32) ([]byte, error) {
+		reply, err := use[toolabi.RandomRequest, toolabi.RandomReply](t.Context(), hostfuncs.Config{}, toolabi.FuncRandom, hostfuncs.Call{}, toolabi.RandomRequest{N: n})
+		return reply.Bytes, err
+	}
+	for _, n := range []uint32{1, 32, toolabi.MaxRandom} {
+		if b, err := draw(n); err != nil || len(b) != int(n) {
+			t.Errorf("random(%d) gave %d bytes, %v", n, len(b), err)
+		}
+	}
+	a, _ := draw(32)
+	if b, _ := draw(32); bytes.Equal(a, b) {
+		t.Errorf("two draws gave %x", a)
+	}
+	_, err := draw(0)
+	wantError(t, err, toolabi.Invalid, toolabi.EffectNone)
+	for _, n := range []uint32{toolabi.MaxRandom + 1, 1<<32 - 1} {
+		_, err = draw(n)
+		wantError(t, err, toolabi.TooLarge, toolabi.EffectNone)
+	}
+}
+
+func TestCleanText(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain äöü 漢字 👩‍👩‍👧":         "plain äöü 漢字 👩‍👩‍👧",
+		"a\nb\r\nc\td\x00e\x7f":      "a b  c de",
+		"\x1b[1;31mred\x1b[0m":       "red",
+		"\x1b[2J\x1b[Hgone":          "gone",
+		"\x1b]0;title\aafter":        "after",
+		"\x1b]8;;http://x\x1b\\link": "link",
+		"\x1bPdcs\x1b\\x":            "x",
+		"\x1b]open\nnext":            " next",
+		"\x1b]open\x1b[31mnext":      "next",
+		"\x1bcreset":                 "creset",
+		"end\x1b":                    "end",
+		"\u009b31mred":               "red",
+		"\u009d0;t\u009cx":           "x",
+		"a\u0085b\u2028c\u2029d":     "a b c d",
+		"\u202eevil\u2066x\u2069":    "evilx",
+		"z\u200bw\ufeffn\u00adj":     "zwnj",
+		"tag\U000e0041\U000e007f":    "tag",
+		"f\u3164i\u115fl":            "fil",
+		"bad\xffutf":                 "bad\ufffdutf",
+		"\x9b31m":                    "\ufffd31m",
+		"":                           "",
+	} {
+		if got := hostfuncs.CleanText(in, 100); got != want {
+			t.Errorf("CleanText(%q) = %q, want %q", in, got, want)
+		}
+	}
+	if got := hostfuncs.CleanText("aäa", 2); got != "a" {
+		t.Errorf("cut in a rune: %q, want a", got)
+	}
+}
+
+func FuzzCleanText(f *testing.F) {
+	for _, s := range []string{"a\x1b[31mb", "\x1b]0;t\a", "\u009b", "\x1b", "\x1b\x1b[\x1b", "\xff\u202e\n", "\x1b[" + strings.Repeat("1", 50)} {
+		f.Add(s, 10)
+	}
+	f.Fuzz(func(t *testing.T, s string, max int) {
+		if max < 0 {
+			return
+		}
+		got := hostfuncs.CleanText(s, max)
+		if len(got) > max {
+			t.Fatalf("CleanText(%q, %d) has %d bytes", s, max, len(got))
+		}
+		for _, r := range got {
+			if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+				t.Fatalf("CleanText(%q, %d) = %q has %U", s, max, got, r)
+			}
+		}
+		if again := hostfuncs.CleanText(got, max); again != got {
+			t.Fatalf("CleanText is not at rest: %q, then %q", got, again)
+		}
+	})
+}

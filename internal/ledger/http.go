@@ -1,0 +1,196 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// maxBody is the largest body of a request, in bytes.
+const maxBody = 64 << 10
+
+// ServeHTTP answers one request.
+func (l *Ledger) ServeHTTP(w http.ResponseWriter, r *http.Request) { l.mux.ServeHTTP(w, r) }
+
+func (l *Ledger) routes() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /charges", l.postCharge)
+	mux.HandleFunc("POST /refunds", l.postRefund)
+	mux.HandleFunc("GET /charges", l.getCharges)
+	mux.HandleFunc("GET /refunds", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, list(l.Refunds())) })
+	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, l.Count()) })
+	mux.HandleFunc("GET /behaviour", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, l.Behaviour()) })
+	mux.HandleFunc("POST /behaviour", l.postBehaviour)
+	mux.HandleFunc("GET /hanging", l.getHanging)
+	mux.HandleFunc("POST /release", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, map[string]int{"released": l.Release()})
+	})
+	return mux
+}
+
+func (l *Ledger) postCharge(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Account     string `json:"account"`
+		AmountCents int64  `json:"amount_cents"`
+		Reference   string `json:"reference"`
+	}
+	raw, key, ok := read(w, r, &in)
+	switch {
+	case !ok:
+		return
+	case in.Account == "" || len(in.Account) > 256 || len(in.Reference) > 256:
+		reply(w, http.StatusBadRequest, problem{"want an account, and account and reference of at most 256 bytes"})
+		return
+	case in.AmountCents <= 0:
+		reply(w, http.StatusBadRequest, problem{"want amount_cents over 0"})
+		return
+	}
+	c := Charge{Account: in.Account, AmountCents: in.AmountCents, Reference: in.Reference, Key: key}
+	l.finish(w, r, l.charge(c, raw))
+}
+
+func (l *Ledger) postRefund(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Charge string `json:"charge"`
+	}
+	if raw, key, ok := read(w, r, &in); ok {
+		l.finish(w, r, l.refund(Refund{Charge: in.Charge, Key: key}, raw))
+	}
+}
+
+// finish lets an outcome become a reply, or not, as the behaviour has it.
+func (l *Ledger) finish(w http.ResponseWriter, r *http.Request, out outcome) {
+	switch out.fate {
+	case drop:
+		cut(w)
+		return
+	case hang:
+		l.hold(r.Context(), out.release)
+	}
+	if !pause(r.Context(), l.Behaviour().delay()) {
+		return
+	}
+	if out.replayed {
+		w.Header().Set("Idempotent-Replayed", "true")
+	}
+	reply(w, out.status, out.body)
+}
+
+// cut ends the connection without a reply.
+func cut(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // net/http's own way, where a connection cannot be taken over
+	}
+	conn.Close()
+}
+
+// pause waits for d and says whether the client is still there.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (l *Ledger) getCharges(w http.ResponseWriter, r *http.Request) {
+	all := l.Charges()
+	if !r.URL.Query().Has("reference") {
+		reply(w, http.StatusOK, list(all))
+		return
+	}
+	var found []Charge
+	for _, c := range all {
+		if c.Reference == r.URL.Query().Get("reference") {
+			found = append(found, c)
+		}
+	}
+	reply(w, http.StatusOK, list(found))
+}
+
+func (l *Ledger) postBehaviour(w http.ResponseWriter, r *http.Request) {
+	raw, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	b := l.behaviour // fields that are not named keep their value
+	err := decodeStrict(raw, &b)
+	if err == nil {
+		l.behaviour = b
+	}
+	l.mu.Unlock()
+	if err != nil {
+		reply(w, http.StatusBadRequest, problem{err.Error()})
+		return
+	}
+	reply(w, http.StatusOK, b)
+}
+
+func (l *Ledger) getHanging(w http.ResponseWriter, r *http.Request) {
+	if s := r.URL.Query().Get("at_least"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			reply(w, http.StatusBadRequest, problem{"want at_least to be a number"})
+			return
+		}
+		if l.WaitHanging(r.Context(), n) != nil {
+			return // the client is gone
+		}
+	}
+	reply(w, http.StatusOK, map[string]int{"hanging": l.Hanging()})
+}
+
+// read takes a JSON body and the idempotency key, or answers the request itself.
+func read(w http.ResponseWriter, r *http.Request, v any) (raw []byte, key string, ok bool) {
+	keys := r.Header.Values("Idempotency-Key")
+	if len(keys) > 1 || len(keys) == 1 && (keys[0] == "" || len(keys[0]) > 255) {
+		reply(w, http.StatusBadRequest, problem{"want one Idempotency-Key of 1 to 255 bytes, or none"})
+		return nil, "", false
+	}
+	if len(keys) == 1 {
+		key = keys[0]
+	}
+	raw, ok = readBody(w, r)
+	if !ok {
+		return nil, "", false
+	}
+	if err := decodeStrict(raw, v); err != nil {
+		reply(w, http.StatusBadRequest, problem{err.Error()})
+		return nil, "", false
+	}
+	return raw, key, true
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		reply(w, http.StatusRequestEntityTooLarge, problem{"the body cannot be read, or is too large"})
+		return nil, false
+	}
+	return raw, true
+}
+
+// list is never null.
+func list[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // a client that is gone is no fault
+}

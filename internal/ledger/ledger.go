@@ -1,0 +1,187 @@
+// Package ledger is a small server that takes money: it accepts charges and refunds, writes each to a file before it
+// replies, and can be told to misbehave in the ways that real providers do. The demo, the examples and the tests use it
+// as the world outside, where an effect that was repeated or lost can be counted.
+//
+// It is not part of wrun's runtime, knows nothing of it, and has no authentication: it is for the loopback interface.
+//
+//	POST /charges    {"account","amount_cents","reference"}  201 Charge; 400, 402 declined, 413, 422 key used otherwise
+//	POST /refunds    {"charge"}                              201 Refund; 404 no such charge
+//	GET  /charges    ?reference=R                            200 [Charge…], all without a reference
+//	GET  /refunds                                            200 [Refund…]
+//	GET  /count                                              200 {"charges","refunds","replayed"}
+//	POST /behaviour  fields of Behaviour to change           200 Behaviour; GET returns it
+//	GET  /hanging    ?at_least=N waits for it                200 {"hanging"}
+//	POST /release                                            200 {"released"}
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// Config is how a ledger begins. The zero value keeps everything in memory and behaves well.
+type Config struct {
+	// File is where charges and refunds are kept, created when it is missing; empty keeps them in memory only.
+	File string
+	// Addr is where Start listens; empty means 127.0.0.1:0.
+	Addr string
+	// Behaviour is the first behaviour.
+	Behaviour Behaviour
+}
+
+// Charge is money taken.
+type Charge struct {
+	ID          string `json:"id"`
+	Account     string `json:"account"`
+	AmountCents int64  `json:"amount_cents"`
+	Reference   string `json:"reference"`
+	Key         string `json:"idempotency_key,omitempty"`
+}
+
+// Refund is money given back. A charge can be refunded more than once, so that a repeated refund shows.
+type Refund struct {
+	ID     string `json:"id"`
+	Charge string `json:"charge"`
+	Key    string `json:"idempotency_key,omitempty"`
+}
+
+// Count says how many charges and refunds were accepted, and how often a first reply was given again for a known key.
+type Count struct {
+	Charges  int `json:"charges"`
+	Refunds  int `json:"refunds"`
+	Replayed int `json:"replayed"`
+}
+
+// Ledger is the server as an http.Handler. Its methods may be called concurrently.
+type Ledger struct {
+	mux *http.ServeMux
+
+	mu        sync.Mutex // guards what follows, and orders the file
+	file      *file      // nil when in memory only
+	charges   []Charge
+	refunds   []Refund
+	firsts    map[string]first // by idempotency key
+	replayed  int
+	behaviour Behaviour
+	hanging   int
+	changed   chan struct{} // closed and replaced whenever hanging changes
+	release   chan struct{} // closed and replaced by Release
+}
+
+// first is the first request that came with a key.
+type first struct {
+	digest [32]byte
+	reply  any
+}
+
+// New makes a ledger, with what its file holds already. Close it when it has a file.
+func New(cfg Config) (*Ledger, error) {
+	l := &Ledger{
+		behaviour: cfg.Behaviour, firsts: map[string]first{},
+		changed: make(chan struct{}), release: make(chan struct{}),
+	}
+	if cfg.File != "" {
+		f, records, err := openFile(cfg.File)
+		if err != nil {
+			return nil, fmt.Errorf("open ledger: %w", err)
+		}
+		l.file = f
+		for _, r := range records {
+			l.apply(r)
+		}
+	}
+	l.mux = l.routes()
+	return l, nil
+}
+
+// Close closes the file. Charges after it fail.
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
+	return l.file.close()
+}
+
+// Charges returns every accepted charge in order.
+func (l *Ledger) Charges() []Charge {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.charges)
+}
+
+// Refunds returns every accepted refund in order.
+func (l *Ledger) Refunds() []Refund {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.refunds)
+}
+
+// Count counts what was accepted.
+func (l *Ledger) Count() Count {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Count{Charges: len(l.charges), Refunds: len(l.refunds), Replayed: l.replayed}
+}
+
+// Hanging returns how many replies are held back now.
+func (l *Ledger) Hanging() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hanging
+}
+
+// WaitHanging returns nil once at least n replies are held back, or the error of ctx.
+func (l *Ledger) WaitHanging(ctx context.Context, n int) error {
+	for {
+		l.mu.Lock()
+		now, changed := l.hanging, l.changed
+		l.mu.Unlock()
+		if now >= n {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Release lets every held reply go and returns how many there were.
+func (l *Ledger) Release() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	held := l.hanging
+	close(l.release)
+	l.release = make(chan struct{})
+	l.setHanging(0)
+	return held
+}
+
+// hold keeps a reply back until Release or until the client is gone; release was read when the charge was accepted.
+func (l *Ledger) hold(ctx context.Context, release <-chan struct{}) {
+	select {
+	case <-release:
+		return
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-release: // Release counted this one already
+	default:
+		l.setHanging(l.hanging - 1)
+	}
+}
+
+// setHanging wants mu held.
+func (l *Ledger) setHanging(n int) {
+	l.hanging = n
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
