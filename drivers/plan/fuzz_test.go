@@ -1,0 +1,48 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// A text is a plan or a list of mistakes; and a plan runs, or fails with something that says whose failure it is.
+func FuzzParse(f *testing.F) {
+	doc, err := os.ReadFile("../../docs/plans.md")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, m := range fence.FindAllSubmatch(doc, -1) {
+		f.Add(m[2], []byte(`{"amount": 1}`))
+	}
+	f.Add([]byte(bomb()), []byte("1"))
+	f.Add([]byte("tools: {a: a}\nsteps:\n- id: x\n  tool: a.b\n  if: ${ .input }\n  with: [\"a ${ .input } $${\", 0.1]\noutput: ${ .x }"), []byte(`"\ud800"`))
+	f.Add([]byte("? a\n: - !t &x \"\\0\"\n  - *x\n"), []byte(`[1e999]`))
+	f.Fuzz(func(t *testing.T, text, input []byte) {
+		p, err := plan.Parse(text)
+		if err != nil {
+			if e := (*plan.Error)(nil); !errors.As(err, &e) || p != nil {
+				t.Fatalf("%v is no *plan.Error, or there is a plan besides", err)
+			}
+			return
+		}
+		if tools := p.Tools(); len(tools) == 0 || !slices.IsSorted(tools) {
+			t.Fatalf("tools %q", tools)
+		}
+		if s := p.InputSchema(); s != nil && !json.Valid(s) {
+			t.Fatalf("schema %q", s)
+		}
+		output, err := p.Run(t.Context(), jsonChecker{t}, input)
+		if e := (*toolabi.Error)(nil); err != nil && !errors.As(err, &e) {
+			t.Fatalf("%v is no failure of the plan", err)
+		}
+		if err == nil && !json.Valid(output) {
+			t.Fatalf("output %q", output)
+		}
+	})
+}

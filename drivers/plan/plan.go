@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Version names what plans mean. A run that was begun under another one must not be resumed with this one.
+const Version = "1"
+
+// The caps of a plan.
+const (
+	// MaxBytes is the longest text of a plan, in bytes.
+	MaxBytes = 1 << 20
+	// MaxSteps is how many steps a plan may have.
+	MaxSteps = 10_000
+	// MaxExprs is how many different expressions a plan may have.
+	MaxExprs = 20_000
+	// MaxDepth is how deep its lists and mappings may nest.
+	MaxDepth = 64
+	// MaxWork is how many instructions of the interpreter one expression may take. It is a count and not a time, so
+	// that an expression that is stopped is stopped everywhere.
+	MaxWork = 4_000_000
+	// MaxValue is how large, as JSON, a value of an expression, the input of a step and the output may be, in bytes.
+	MaxValue = toolabi.MaxInput
+)
+
+// Plan is a plan that was found to be in order. It does not change, and may be run several times at once.
+type Plan struct {
+	name    string
+	sources []Source
+	schema  []byte
+	steps   []step
+	output  template // nil: the last result
+	needs   needs
+}
+
+// Source says where a module comes from.
+type Source struct {
+	// Name is the module's name in the plan, the part of "module.tool" before the dot.
+	Name string
+	// File is a path with forward slashes, relative to the plan's directory and not leading out of it. That nothing on
+	// the way is a symbolic link that leads out is for whoever opens it to check.
+	File string
+	// Line is where the plan says so, from 1.
+	Line int
+}
+
+// Name returns the plan's name, or "".
+func (p *Plan) Name() string { return p.name }
+
+// Sources returns where the modules come from, in the order of the plan.
+func (p *Plan) Sources() []Source { return slices.Clone(p.sources) }
+
+// Modules returns the files of the modules, in the order of the plan: the File of each of the Sources.
+func (p *Plan) Modules() []string {
+	files := make([]string, len(p.sources))
+	for i, s := range p.sources {
+		files[i] = s.File
+	}
+	return files
+}
+
+// Tools returns all "module.tool" that the plan's steps name, sorted, each once.
+func (p *Plan) Tools() []string {
+	var names []string
+	for _, s := range p.steps {
+		names = append(names, s.act.tools()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// InputSchema returns the JSON Schema of the input as JSON, or nil when the plan has none. Run does not check it.
+func (p *Plan) InputSchema() []byte { return slices.Clone(p.schema) }

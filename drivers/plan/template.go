@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"context"
+	"strings"
+
+	"github.com/itchyny/gojq"
+)
+
+// template is a YAML value with expressions in it.
+type template interface {
+	// eval returns the JSON value in the context root. The error is an *ExprError, or that of ctx.
+	eval(ctx context.Context, root any) (any, error)
+}
+
+// fixed values have no expressions in them.
+type fixed struct{ value any }
+
+func (f fixed) eval(context.Context, any) (any, error) { return f.value, nil }
+
+// list is a sequence.
+type list []template
+
+func (l list) eval(ctx context.Context, root any) (any, error) {
+	values := make([]any, len(l))
+	for i, t := range l {
+		v, err := t.eval(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+// object is a mapping, in the order of the plan, so that of two bad expressions always the first is reported.
+type object []field
+
+type field struct {
+	key   string
+	value template
+}
+
+func (o object) eval(ctx context.Context, root any) (any, error) {
+	values := make(map[string]any, len(o))
+	for _, f := range o {
+		v, err := f.value.eval(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		values[f.key] = v
+	}
+	return values, nil
+}
+
+// text is a string with expressions between literal parts. Strings go in as they are, everything else as JSON.
+type text []template
+
+func (t text) eval(ctx context.Context, root any) (any, error) {
+	var b strings.Builder
+	for _, part := range t {
+		v, err := part.eval(ctx, root)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := v.(string); ok {
+			b.WriteString(s)
+			continue
+		}
+		j, err := gojq.Marshal(v) // eval has checked it
+		if err != nil {
+			return nil, err
+		}
+		b.Write(j)
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,159 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/itchyny/gojq"
+	"go.yaml.in/yaml/v3"
+)
+
+// template reads a value with expressions.
+func (p *parser) template(n *yaml.Node) template {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		l := make(list, len(n.Content))
+		for i, c := range n.Content {
+			l[i] = p.template(c)
+		}
+		return l
+	case yaml.MappingNode:
+		return p.object(n)
+	}
+	v, wrong := scalar(n)
+	if wrong != "" {
+		p.fail(n, "%s", wrong)
+	}
+	if s, ok := v.(string); ok {
+		return p.text(n, s)
+	}
+	return fixed{v}
+}
+
+func (p *parser) object(n *yaml.Node) template {
+	o := make(object, 0, len(n.Content)/2)
+	for i := 0; i < len(n.Content); i += 2 {
+		k := n.Content[i]
+		if strings.Contains(k.Value, "${") {
+			p.fail(k, "expressions are not evaluated in keys; give the whole mapping by an expression")
+		}
+		o = append(o, field{key: k.Value, value: p.template(n.Content[i+1])})
+	}
+	return o
+}
+
+// text reads a string: one expression gives its value, several or some among text give text.
+func (p *parser) text(n *yaml.Node, s string) template {
+	pieces, err := split(s)
+	if err != nil {
+		p.fail(n, "%v", err)
+	}
+	var parts text
+	for _, piece := range pieces {
+		if piece.expr {
+			parts = append(parts, p.expr(n, piece.text))
+		} else {
+			parts = append(parts, fixed{piece.text})
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return fixed{""}
+	case 1:
+		return parts[0]
+	}
+	return parts
+}
+
+// condition reads what stands behind "if": one expression, or true or false. Text is refused: it would always hold.
+func (p *parser) condition(n *yaml.Node) template {
+	if n.Kind == yaml.ScalarNode {
+		v, _ := scalar(n)
+		if b, ok := v.(bool); ok {
+			return fixed{b}
+		}
+		s, _ := v.(string)
+		if pieces, err := split(strings.TrimSpace(s)); err == nil && len(pieces) == 1 && pieces[0].expr {
+			return p.expr(n, pieces[0].text)
+		}
+	}
+	p.fail(n, `"if" has to be one expression, "${ … }", this is %s`, describe(n))
+	return nil
+}
+
+// compiled is what came of an expression.
+type compiled struct {
+	code *gojq.Code
+	seen refs
+	err  error
+}
+
+func (p *parser) expr(n *yaml.Node, s string) template {
+	c, ok := p.exprs[s]
+	if !ok {
+		if len(p.exprs) >= MaxExprs {
+			p.fail(n, "the plan has more than %d different expressions", MaxExprs)
+			return fixed{}
+		}
+		c.code, c.seen, c.err = compile(s)
+		p.exprs[s] = c
+	}
+	if c.err != nil {
+		p.fail(n, "${ %.200s }: %s", s, p.reason(c))
+		return fixed{}
+	}
+	for _, name := range c.seen.names {
+		if wrong := p.unknown(name); wrong != "" {
+			p.fail(n, "${ %.200s }: %s", s, wrong)
+		}
+	}
+	p.plan.needs.add(c.seen)
+	return &expr{line: n.Line, column: n.Column, text: s, code: c.code}
+}
+
+// reason says why an expression could not be compiled. A hyphen in a step's id is the likeliest cause when something
+// is not defined.
+func (p *parser) reason(c compiled) string {
+	if e := (*gojq.ParseError)(nil); errors.As(c.err, &e) {
+		return fmt.Sprintf("%v at byte %d", c.err, e.Offset)
+	}
+	for _, name := range c.seen.names {
+		if hint := p.hyphen(name); hint != "" {
+			return hint
+		}
+	}
+	return c.err.Error()
+}
+
+// hyphen says how jq spells the id of a step of which it sees only the beginning, or "".
+func (p *parser) hyphen(name string) string {
+	if p.later[name] != 0 {
+		return ""
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.later)) {
+		if strings.HasPrefix(id, name+"-") {
+			return fmt.Sprintf(`there is no step %q; in jq the step %q is written .[%q]`, name, id, id)
+		}
+	}
+	return ""
+}
+
+// unknown says why there is no such field in the context, or "". Only the input and the steps before are there.
+func (p *parser) unknown(name string) string {
+	if p.full() || name == inputField || p.ids[name] != 0 {
+		return ""
+	}
+	if line := p.later[name]; name == p.step {
+		return fmt.Sprintf(".%s is this step itself; only steps before it are known", name)
+	} else if line != 0 {
+		return fmt.Sprintf(".%s is a later step, on line %d; only steps before this one are known", name, line)
+	}
+	if hint := p.hyphen(name); hint != "" {
+		return hint
+	}
+	known := append(slices.Sorted(maps.Keys(p.ids)), inputField)
+	return fmt.Sprintf(".%.60s is neither .input nor a step before%s", name, suggest(name, known))
+}
