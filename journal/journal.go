@@ -47,7 +47,8 @@ func (q Query) Match(s *State) bool {
 
 // KV is the state of tools, as the Writes of entries made it. Journals offer it beside their log.
 type KV interface {
-	// Get returns a key's value and version. Errors: ErrNotFound.
+	// Get returns a key's value and version. Errors: ErrNotFound; the version is then that of the deletion, 0 when the
+	// key was never written, so that a caller knows which version its next write makes.
 	Get(ctx context.Context, space, key string) (value []byte, version uint64, err error)
 	// Scan yields the keys of a space that begin with prefix, in order of their bytes.
 	Scan(ctx context.Context, space, prefix string) iter.Seq2[Item, error]

@@ -54,7 +54,7 @@ const (
 
 func newAppender(e *Engine, run string, state *journal.State, history *journal.History) *appender {
 	a := &appender{
-		j: e.cfg.Journal, run: run, owner: e.owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
+		j: e.cfg.Journal, run: run, owner: state.Owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
 		base: state, ahead: state.Clone(), history: history,
 	}
 	if e.cfg.Rescue != nil {

@@ -3,25 +3,42 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
 )
 
+// me returns this process's id. It is registered before the first claim is appended, and a process that never claims
+// leaves no trace.
+func (e *Engine) me() (string, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.owner == "" {
+		owner, err := e.owners.Owner()
+		if err != nil {
+			return "", fmt.Errorf("register as the owner of a run: %w", err)
+		}
+		e.owner = owner
+	}
+	return e.owner, nil
+}
+
 // claim returns the entry with which this engine takes a run. Where the journal can tell who lives, the claim lasts as
 // long as the process; elsewhere it is a lease.
-func (e *Engine) claim(now int64) journal.Entry {
-	c := journal.Entry{Kind: journal.Claimed, Owner: e.owner, Time: now}
+func (e *Engine) claim(now int64) (journal.Entry, error) {
+	me, err := e.me()
+	c := journal.Entry{Kind: journal.Claimed, Owner: me, Time: now}
 	if e.owners == nil {
 		c.Lease = now + int64(e.cfg.Lease)
 	}
-	return c
+	return c, err
 }
 
 // mayClaim says why a run with this state may not be claimed now, or nil. With force an owner of whom nothing is known
 // counts as dead.
 func (e *Engine) mayClaim(s *journal.State, force bool) error {
-	if s.Owner == "" || s.Owner == e.owner {
+	if s.Owner == "" || e.isMe(s.Owner) {
 		return nil
 	}
 	busy := &BusyError{Run: s.Run, Owner: s.Owner}
@@ -48,6 +65,12 @@ func (e *Engine) mayClaim(s *journal.State, force bool) error {
 	}
 	busy.Unknown = true
 	return busy
+}
+
+func (e *Engine) isMe(owner string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return owner != "" && owner == e.owner
 }
 
 // OwnerLives says whether the process that claimed a run is known to have ended; a run whose owner is dead shows as
@@ -78,7 +101,7 @@ func (e *Engine) Status(s *journal.State) journal.Status {
 // take claims a run, unless its first commit already did, and returns the log with the claim. Who is slower than
 // another process judges again. A run that was finished meanwhile is returned as it is.
 func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, error) {
-	if l.state.Owner == e.owner && l.state.Len == 2 {
+	if e.isMe(l.state.Owner) && l.state.Len == 2 {
 		return l, nil
 	}
 	for {
@@ -88,9 +111,12 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 		if err := e.mayClaim(l.state, force); err != nil {
 			return nil, err
 		}
-		claim := e.claim(max(e.cfg.Now().UnixNano(), l.state.Time))
+		claim, err := e.claim(max(e.cfg.Now().UnixNano(), l.state.Time))
+		if err != nil {
+			return nil, err
+		}
 		claim.After = l.state.Head
-		err := e.cfg.Journal.Append(ctx, l.state.Run, l.state.Len, claim)
+		err = e.cfg.Journal.Append(ctx, l.state.Run, l.state.Len, claim)
 		if err != nil && !errors.Is(err, journal.ErrConflict) {
 			return nil, &JournalError{Run: l.state.Run, Err: err}
 		}
@@ -109,7 +135,7 @@ func (e *Engine) begin(run string) (end func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.driving[run] {
-		return nil, &BusyError{Run: run, Owner: e.owner, Who: "this very process"}
+		return nil, &BusyError{Run: run, Who: "this very process"}
 	}
 	e.driving[run] = true
 	return func() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/journaltest"
@@ -87,25 +89,48 @@ func (s shape) check(t *testing.T, m *machine, res runtime.Result, err error) {
 
 // Every crash point: instead of each append, and after it was made and before anyone was told.
 func TestNoCrashPointRepeatsOrLosesAnything(t *testing.T) {
-	for _, s := range shapes() {
-		m := newMachine(t, s.tools)
-		counter := journaltest.CrashBefore(m.mem.Handle(), 0)
-		p := m.start(func(journaltest.Store) journaltest.Store { return counter })
-		res, err := m.drive(p, s.driver)
-		s.check(t, m, res, err)
-		appends := counter.Appends()
-		counter.Close()
+	for _, s := range append(shapes(), slowly(shapes())...) {
+		appends := 0
+		// Time stands still in the bubble unless a tool takes its time, so that the appends are always the same.
+		synctest.Test(t, func(t *testing.T) {
+			m := newMachine(t, s.tools)
+			counter := journaltest.CrashBefore(m.mem.Handle(), 0)
+			res, err := m.drive(m.start(func(journaltest.Store) journaltest.Store { return counter }), s.driver)
+			s.check(t, m, res, err)
+			appends = counter.Appends()
+			counter.Close()
+		})
 		if appends < 4 {
 			t.Fatalf("%s makes %d appends", s.name, appends)
 		}
 		for n := 1; n <= appends; n++ {
 			for _, after := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%d of %d/after %v", s.name, n, appends, after), func(t *testing.T) {
-					crashAt(t, s, n, after)
+					synctest.Test(t, func(t *testing.T) { crashAt(t, s, n, after) })
 				})
 			}
 		}
 	}
+}
+
+// slowly makes every tool wait before each of its requests, so that nothing rides along: more appends, more crash points.
+func slowly(shapes []shape) []shape {
+	for i := range shapes {
+		slow := map[string]tool{}
+		for name, it := range shapes[i].tools {
+			slow[name] = func(g *guest, input string) string {
+				host := g.host
+				g.host = func(ctx context.Context, name string, request []byte) (toolabi.Answer, error) {
+					time.Sleep(time.Second)
+					return host(ctx, name, request)
+				}
+				defer time.Sleep(time.Second)
+				return it(g, input)
+			}
+		}
+		shapes[i].name, shapes[i].tools = shapes[i].name+", slowly", slow
+	}
+	return shapes
 }
 
 func crashAt(t *testing.T, s shape, n int, after bool) {

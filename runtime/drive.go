@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -178,7 +179,9 @@ func asFailure(err error) *toolabi.Error {
 	var t *toolabi.Error
 	if errors.As(err, &t) {
 		f := *t
-		f.Message = toolabi.CutText(err.Error(), toolabi.MaxText)
+		if err != error(t) { // what is around it says where it happened
+			f.Message = toolabi.CutText(strings.ToValidUTF8(err.Error(), "\uFFFD"), toolabi.MaxText)
+		}
 		return &f
 	}
 	return toolabi.NewError(toolabi.Failed, err.Error())

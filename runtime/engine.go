@@ -95,13 +95,13 @@ type Engine struct {
 	cfg      Config
 	blobs    journal.Blobs
 	owners   journal.Owners
-	owner    string
 	identity journal.Digest
 	funcs    map[string]hostfuncs.Func
 	schemas  schemas
 
 	mu      sync.Mutex
 	driving map[string]bool // guarded by mu: the runs that this engine drives now
+	owner   string          // guarded by mu: this process's id, "" until it claims a run
 }
 
 // New returns an engine.
@@ -126,13 +126,8 @@ func New(cfg Config) (*Engine, error) {
 		e.funcs[f.Name] = f
 	}
 	e.blobs, _ = cfg.Journal.(journal.Blobs)
-	if o, ok := cfg.Journal.(journal.Owners); ok {
-		owner, err := o.Owner()
-		if err != nil {
-			return nil, fmt.Errorf("register as an owner: %w", err)
-		}
-		e.owners, e.owner = o, owner
-	} else {
+	e.owners, _ = cfg.Journal.(journal.Owners)
+	if e.owners == nil {
 		e.owner = randomOwner()
 	}
 	if i, ok := cfg.Journal.(journal.Identity); ok {

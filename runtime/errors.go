@@ -16,6 +16,8 @@ var ErrInterrupted = errors.New("interrupted")
 type UncertainError struct {
 	Run  string
 	Step journal.Step
+	// Tool is the tool that asked for the effect, "module.tool"; "" for a driver's own step.
+	Tool string
 	// Intent is the entry that announced the effect. Its Note says what was asked for, its Body is the request.
 	Intent journal.Entry
 	// Request is the length of the request in bytes.
@@ -145,7 +147,10 @@ func (e *FailedError) Error() string {
 	if e.Err == nil {
 		return fmt.Sprintf("run %s was %s", e.Run, e.Outcome)
 	}
-	return fmt.Sprintf("run %s failed: %s", e.Run, e.Err.Error())
+	if e.Err.Message == "" {
+		return fmt.Sprintf("run %s failed: %s", e.Run, e.Err.Code)
+	}
+	return fmt.Sprintf("run %s failed: %s", e.Run, e.Err.Message)
 }
 
 // Unwrap returns what the run failed with.

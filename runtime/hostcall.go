@@ -147,7 +147,7 @@ func (r *Run) maySend(intent *journal.Entry) error {
 	if err != nil {
 		return &JournalError{Run: r.id, Err: err}
 	}
-	if s.Owner != r.engine.owner {
+	if s.Owner != r.log.owner {
 		return &BusyError{Run: r.id, Owner: s.Owner}
 	}
 	return nil

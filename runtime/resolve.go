@@ -83,9 +83,13 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 		return err
 	}
 	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "resolved " + string(step)}
-	entries := []journal.Entry{e.claim(now.UnixNano()), said, released}
+	claim, err := e.claim(now.UnixNano())
+	if err != nil {
+		return err
+	}
+	entries := []journal.Entry{claim, said, released}
 	for i := range entries {
-		entries[i].Seq, entries[i].Owner = l.state.Len+uint64(i), e.owner
+		entries[i].Seq, entries[i].Owner = l.state.Len+uint64(i), claim.Owner
 		entries[i].Time = max(now.UnixNano(), l.state.Time)
 	}
 	entries[0].After = l.state.Head

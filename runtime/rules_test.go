@@ -199,12 +199,15 @@ func TestParallelCallsAreKeptApart(t *testing.T) {
 // With one branch uncertain the others finish their step, and only the uncertain one is left open.
 func TestAnUncertainBranchLetsTheOthersFinish(t *testing.T) {
 	m := newMachine(t, map[string]tool{"a": one("a"), "b": one("b")})
-	inDoubt := make(chan struct{})
+	inDoubt, underWay := make(chan struct{}), make(chan struct{})
 	m.world.drop, m.world.dropOnly = 1, "a"
 	m.world.during = func(request string) {
-		if request == "b" {
-			<-inDoubt // b's reply comes when a is known to be uncertain
+		if request == "a" {
+			<-underWay
+			return
 		}
+		close(underWay)
+		<-inDoubt // b's reply comes when a is known to be uncertain
 	}
 	p := m.start(func(j journaltest.Store) journaltest.Store {
 		return journaltest.HookAppends(j, func(_ int, committed bool) {

@@ -41,7 +41,10 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 		return false, err
 	}
 	// The claim shares the commit: who starts a run nearly always drives it.
-	claim := e.claim(now)
+	claim, err := e.claim(now)
+	if err != nil {
+		return false, err
+	}
 	claim.Seq = 1
 	err = e.cfg.Journal.Append(ctx, run, 0, created, claim)
 	if errors.Is(err, journal.ErrConflict) { // someone was faster

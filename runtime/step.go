@@ -179,6 +179,11 @@ func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error
 	if past.Intent.Size > 0 {
 		u.Request = past.Intent.Size
 	}
+	r.log.view(func(h *journal.History, _ *journal.State) {
+		if p := h.Find(step.Parent()); p != nil && p.Known() != nil {
+			u.Tool = p.Known().Name
+		}
+	})
 	for _, e := range past.Evidence {
 		if e.Name != recordEvidence {
 			continue

@@ -1,0 +1,197 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// Fault is one thing that is wrong in a journal.
+type Fault struct {
+	// Run and Seq say where; Run is "" for what concerns the journal as a whole.
+	Run string
+	Seq uint64
+	Err error
+}
+
+// Error says where and what.
+func (f Fault) Error() string {
+	if f.Run == "" {
+		return f.Err.Error()
+	}
+	return fmt.Sprintf("run %s, entry %d: %v", f.Run, f.Seq, f.Err)
+}
+
+// Unwrap returns what is wrong.
+func (f Fault) Unwrap() error { return f.Err }
+
+// Verify reads a whole journal, its blobs included, and yields what is wrong in it: a broken chain, an entry that the
+// rules forbid, a listing that is not what its log folds to, a blob that is missing or changed, an update of tool state
+// that another one undid. It believes the store as little as it can. Other processes may append meanwhile.
+//
+// A run's check ends with its first broken entry. Faults wrap ErrDamaged, or the error that kept Verify from looking.
+func Verify(ctx context.Context, j Journal) iter.Seq[Fault] {
+	return func(yield func(Fault) bool) {
+		v := verifier{blobs: map[Digest]int64{}, updates: map[Digest]bool{}, yield: yield}
+		v.store, _ = j.(Blobs)
+		last := ""
+		for s, err := range j.List(ctx, Query{}) {
+			if err != nil {
+				v.fault(Fault{Err: fmt.Errorf("list the runs: %w", err)})
+				return
+			}
+			if s.Run <= last {
+				v.fault(Fault{Err: fmt.Errorf("%w: run %s is listed after %s", ErrDamaged, s.Run, last)})
+			}
+			last = s.Run
+			if v.run(ctx, j, &s); v.done {
+				return
+			}
+		}
+	}
+}
+
+type verifier struct {
+	store   Blobs            // nil when the journal has none
+	blobs   map[Digest]int64 // checked already: their lengths
+	updates map[Digest]bool  // (space, key, version) that a write replaced
+	yield   func(Fault) bool
+	done    bool
+}
+
+func (v *verifier) fault(f Fault) {
+	if !v.done && !v.yield(f) {
+		v.done = true
+	}
+}
+
+// run folds a log anew and holds the listed state against the fold of as many entries.
+func (v *verifier) run(ctx context.Context, j Journal, listed *State) {
+	s := &State{Run: listed.Run}
+	keys := map[stepPhase]bool{}
+	for e, err := range j.Read(ctx, listed.Run, 0) {
+		if err != nil {
+			v.fault(Fault{listed.Run, s.Len, fmt.Errorf("read: %w", err)})
+			return
+		}
+		if err := verifyEntry(s, e, keys); err != nil {
+			v.fault(Fault{listed.Run, s.Len, err})
+			return
+		}
+		v.verifyBlobs(ctx, listed.Run, e)
+		v.verifyWrites(listed.Run, e)
+		if s.Len == listed.Len {
+			if err := same(s, listed); err != nil {
+				v.fault(Fault{listed.Run, e.Seq, err})
+			}
+		}
+		if v.done {
+			return
+		}
+	}
+	if s.Len < listed.Len {
+		v.fault(Fault{listed.Run, s.Len, fmt.Errorf("%w: the log ends here, the listing says after %d", ErrDamaged, listed.Len)})
+	}
+}
+
+func verifyEntry(s *State, e Entry, keys map[stepPhase]bool) error {
+	before := s.Head
+	if s.Len == 0 {
+		before = ChainStart(s.Run)
+	}
+	again := e
+	if _, err := again.Marshal(before); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if again.Hash != e.Hash {
+		return fmt.Errorf("%w: it does not fit the chain of hashes", ErrDamaged)
+	}
+	if err := judgeShape(e); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	k := stepPhase{e.Step, e.Phase()}
+	if k.phase != 0 && keys[k] {
+		return fmt.Errorf("%w: a second %s of %s", ErrDamaged, e.Kind, e.Step)
+	}
+	if e.Kind == Result && e.OnCut != Redo && e.Outcome != Denied && !keys[stepPhase{e.Step, uint8(Intent)}] {
+		return fmt.Errorf("%w: the result of %s has no intent", ErrDamaged, e.Step)
+	}
+	keys[k] = true
+	if err := s.Apply(e); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return nil
+}
+
+func same(folded, listed *State) error {
+	a, err := MarshalState(folded)
+	if err != nil {
+		return err
+	}
+	b, err := MarshalState(listed)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(a, b) {
+		return fmt.Errorf("%w: the listed state is not what the log folds to", ErrDamaged)
+	}
+	return nil
+}
+
+func (v *verifier) verifyBlobs(ctx context.Context, run string, e Entry) {
+	if !e.Blob.IsZero() {
+		n, err := v.blob(ctx, e.Blob)
+		if err == nil && n != e.Size {
+			err = fmt.Errorf("%w: blob %s has %d bytes, the entry says %d", ErrDamaged, e.Blob.Short(), n, e.Size)
+		}
+		if err != nil {
+			v.fault(Fault{run, e.Seq, err})
+		}
+	}
+	for _, d := range e.Refs {
+		if _, err := v.blob(ctx, d); err != nil {
+			v.fault(Fault{run, e.Seq, err})
+		}
+	}
+}
+
+// blob reads a blob once and returns its length.
+func (v *verifier) blob(ctx context.Context, d Digest) (int64, error) {
+	if n, ok := v.blobs[d]; ok {
+		return n, nil
+	}
+	if v.store == nil {
+		return 0, fmt.Errorf("%w: it names blob %s and the journal has none", ErrDamaged, d.Short())
+	}
+	r, err := v.store.Open(ctx, d)
+	if err != nil {
+		if errors.Is(err, ErrNotFound) {
+			err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		return 0, fmt.Errorf("blob %s: %w", d.Short(), err)
+	}
+	defer r.Close()
+	n, err := io.Copy(io.Discard, r)
+	if err != nil {
+		return 0, fmt.Errorf("blob %s: %w", d.Short(), err)
+	}
+	v.blobs[d] = n
+	return n, nil
+}
+
+// verifyWrites looks for two writes, in whichever runs, that replaced the same version of a key.
+func (v *verifier) verifyWrites(run string, e Entry) {
+	for _, w := range e.Writes {
+		if w.Expect == 0 {
+			continue
+		}
+		d := DigestOf(fmt.Appendf(nil, "%d %s %d %s %d", len(w.Space), w.Space, len(w.Key), w.Key, w.Expect))
+		if v.updates[d] {
+			v.fault(Fault{run, e.Seq, fmt.Errorf("%w: version %d of key %.80q of %.80q was replaced twice", ErrDamaged, w.Expect, w.Key, w.Space)})
+		}
+		v.updates[d] = true
+	}
+}
