@@ -1,0 +1,75 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// phase is how far a call has come.
+type phase uint8
+
+const (
+	starting phase = iota // _initialize
+	running               // wrun_invoke
+	over
+)
+
+// call is the state of one call, reached by the host's functions through the context. One goroutine uses it.
+type call struct {
+	host   toolabi.HostFunc
+	memory linear
+	clock  clock
+	random randomness
+	stdio  tail
+	phase  phase
+
+	input  []byte // the encoded request
+	output []byte // the encoded reply, as far as it was written
+	result []byte // what the last host function left
+
+	outputMax     int // bytes of output, without its envelope
+	outputRefused bool
+
+	stop   error          // what the host wants returned
+	breach *toolabi.Error // how the guest broke the ABI
+	exit   *uint32        // the code of proc_exit
+}
+
+type callKey struct{}
+
+func withCall(ctx context.Context, c *call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+func callFrom(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// errUnwind is thrown through the guest to end a call; why stands in the call.
+var errUnwind = errors.New("call ended by the host")
+
+// end unwinds the guest because the host has to stop.
+func (c *call) end(err error) {
+	c.stop = err
+	panic(errUnwind)
+}
+
+// misuse unwinds the guest because it broke the ABI.
+func (c *call) misuse(format string, a ...any) {
+	c.breach = toolabi.NewError(toolabi.Protocol, fmt.Sprintf(format, a...))
+	panic(errUnwind)
+}
+
+// leave unwinds the guest because it asked to exit.
+func (c *call) leave(code uint32) {
+	c.exit = &code
+	panic(errUnwind)
+}
+
+// must checks that the guest may use a function of wrun now.
+func (c *call) must(name string) {
+	if c.phase != running {
+		c.misuse("%s was used outside of %s", name, toolabi.ExportInvoke)
+	}
+}

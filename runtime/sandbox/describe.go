@@ -1,0 +1,89 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Describe asks a freshly built module for its manifest: it starts the module and calls its wrun_describe. It is for building
+// tools only: it runs code that nobody has judged yet, within the default limit of memory, for as long as ctx lasts, and
+// without any host function.
+func Describe(ctx context.Context, wasm []byte) (*toolabi.Manifest, error) {
+	b, err := parseLayout(wasm)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkABI(b); err != nil {
+		return nil, err
+	}
+	if err := checkImports(b); err != nil {
+		return nil, err
+	}
+	if _, ok := b.exported(toolabi.ExportDescribe); !ok {
+		return nil, refuse(ABI, "it does not export %s: only modules of an SDK describe themselves; write a tool.toml beside it", toolabi.ExportDescribe)
+	}
+	c := &call{clock: newClock(), outputMax: toolabi.MaxManifest}
+	c.memory.limit = defaultMemory
+	if uint64(b.memories[0].min)*pageSize > c.memory.limit {
+		return nil, refuse(TooBig, "it begins with %d pages of memory", b.memories[0].min)
+	}
+	c.random.seed(initSeed([32]byte{}, toolabi.DigestOf(wasm)))
+	status, err := describe(withCall(ctx, c), wasm, b, c)
+	if err == nil && status != 0 {
+		err = fmt.Errorf("it returned %d", int32(status))
+	}
+	if err != nil {
+		return nil, c.describeError(ctx, err)
+	}
+	m, err := toolabi.ParseManifest(c.output)
+	if err != nil {
+		return nil, refuse(BadManifest, "%w", err)
+	}
+	return m, nil
+}
+
+// describe interprets the module: it runs once and briefly, so that compiling it would take longer.
+func describe(ctx context.Context, wasm []byte, b *layout, c *call) (status uint32, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	e, err := newEngine(ctx, wazero.NewRuntimeConfigInterpreter())
+	if err != nil {
+		return 0, err
+	}
+	defer e.runtime.Close(ctx)
+	compiled, err := e.compile(ctx, wasm, b)
+	if err != nil {
+		return 0, err
+	}
+	i, err := e.instantiate(ctx, compiled, c, toolabi.ExportDescribe)
+	if err != nil {
+		return 0, err
+	}
+	defer i.close(ctx)
+	if err := i.initialize(ctx); err != nil {
+		return 0, err
+	}
+	c.phase = running
+	stack := make([]uint64, 1)
+	err = i.entry.CallWithStack(ctx, stack)
+	return uint32(stack[0]), err
+}
+
+func (c *call) describeError(ctx context.Context, err error) error {
+	if _, ok := err.(*LoadError); ok {
+		return err
+	}
+	if out, judged := c.judge(ctx, 0, err); judged != nil {
+		err = judged
+	} else if out.Err != nil {
+		err = out.Err
+	}
+	return fmt.Errorf("ask the module for its manifest: %w", err)
+}

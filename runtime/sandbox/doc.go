@@ -1,0 +1,15 @@
+// Package sandbox runs one call of one tool inside WebAssembly, bounded and deterministic: load, judge, compile,
+// instantiate, invoke. It is the only package that imports wazero, and no type of wazero leaves it.
+//
+// What a call computes depends on its toolabi.Invocation and on what its host functions answer, on nothing else: the
+// clock stands where the invocation says and moves with recorded answers and the guest's own sleeps, randomness comes
+// from the invocation's seed, there are no files, no arguments, no environment.
+//
+// It is not the place where anything is decided or written down: which host functions a tool may use, what a call may
+// cost in time and what becomes of its outcome belong to the runtime, which passes in a toolabi.HostFunc and a context.
+//
+// Bounds that hold: linear memory, tables, the size and structure of a module, output, standard output, and time wherever
+// a guest loops or calls the host. Not bounded yet: code that neither loops nor calls the host is not interrupted before
+// it returns, and holds up the host's garbage collector for as long; the compiler has no budget; nothing counts the memory
+// of all calls together.
+package sandbox

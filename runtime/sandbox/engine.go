@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// engine is a wazero runtime with everything linked that a module may import.
+type engine struct{ runtime wazero.Runtime }
+
+// newEngine takes a configuration that says how code is compiled and where it is cached.
+func newEngine(ctx context.Context, cfg wazero.RuntimeConfig) (*engine, error) {
+	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithCloseOnContextDone(true).WithDebugInfoEnabled(false)
+	e := &engine{wazero.NewRuntimeWithConfig(ctx, cfg)}
+	for _, link := range []func(context.Context, wazero.Runtime) error{linkABI, linkWASI} {
+		if err := link(ctx, e.runtime); err != nil {
+			_ = e.runtime.Close(ctx)
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+// compile validates and compiles a module. The error is a *LoadError, unless it is one of the cache.
+func (e *engine) compile(ctx context.Context, wasm []byte, b *layout) (wazero.CompiledModule, error) {
+	compiled, err := e.runtime.CompileModule(ctx, b.forCompiler(wasm))
+	var path *fs.PathError
+	switch {
+	case err == nil:
+		return compiled, nil
+	case strings.Contains(err.Error(), "compilationcache"):
+		return nil, fmt.Errorf("%w: %w", errCacheDamaged, err)
+	case errors.As(err, &path):
+		return nil, fmt.Errorf("%w: %w", errCache, err)
+	}
+	return nil, refuse(Malformed, "malformed WebAssembly: %s", firstLine(err))
+}
+
+var (
+	errCache        = errors.New("use the cache of compiled code")
+	errCacheDamaged = fmt.Errorf("%w: it is damaged", errCache)
+)
+
+// instance is one module in one memory, for one call.
+type instance struct {
+	mod   api.Module
+	entry api.Function
+}
+
+// instantiate makes a clean instance whose entry is an exported function without or with one parameter. Nothing of the
+// module runs yet.
+func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule, c *call, entry string) (*instance, error) {
+	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().
+		WithStdout(&c.stdio).WithStderr(&c.stdio).
+		WithRandSource(&c.random).
+		WithWalltime(func() (int64, int32) { return c.clock.wall / 1e9, int32(c.clock.wall % 1e9) }, sys.ClockResolution(1)).
+		WithNanotime(func() int64 { return c.clock.mono }, sys.ClockResolution(1)).
+		WithNanosleep(c.clock.advance)
+	mod, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, &c.memory), compiled, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("instantiate: %w", err)
+	}
+	return &instance{mod, mod.ExportedFunction(entry)}, nil
+}
+
+// initialize runs the module's _initialize, if it has one.
+func (i *instance) initialize(ctx context.Context) error {
+	f := i.mod.ExportedFunction(toolabi.ExportInitialize)
+	if f == nil {
+		return nil
+	}
+	_, err := f.Call(ctx)
+	return err
+}
+
+// close frees the instance, after its last call returned.
+func (i *instance) close(ctx context.Context) { _ = i.mod.Close(ctx) }

@@ -1,0 +1,102 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Invoke runs one call of a tool in a clean instance of its module and returns what came of it. Calls run concurrently.
+//
+// A tool that failed, trapped, left, broke the ABI or reached a limit is an Outcome with Err set. The error is something
+// else: a *LoadError when the module cannot be run, ErrClosed, what a host function returned as its error, unchanged, or
+// the cause of the context's end. A context that ends because of a *toolabi.Error (as its cause) makes that error the
+// Outcome's: the runtime enforces the limit of time so, Limits.TimeoutMS is not looked at here. What the guest had already
+// finished when the context ended is returned as if it had not.
+//
+// Outcome.Stderr is set beside an error too.
+func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error) {
+	if err := s.enter(); err != nil {
+		return toolabi.Outcome{}, err
+	}
+	defer s.leave()
+	if ctx.Err() != nil {
+		return ended(ctx)
+	}
+	m, err := s.load(ctx, inv.Module)
+	if err != nil && ctx.Err() != nil && err == context.Cause(ctx) {
+		return ended(ctx)
+	}
+	if err != nil {
+		return toolabi.Outcome{}, err
+	}
+	c, refused := s.newCall(inv, m.info, host)
+	if refused != nil {
+		return toolabi.Outcome{Err: refused}, nil
+	}
+	status, err := s.run(withCall(ctx, c), m, c, inv)
+	c.phase = over
+	out, err := c.judge(ctx, status, err)
+	out.Stderr = c.stdio.text()
+	return out, err
+}
+
+// newCall prepares the state of a call, or says why the tool is not entered.
+func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.HostFunc) (*call, *toolabi.Error) {
+	if _, ok := info.Manifest.Tool(inv.Tool); !ok {
+		return nil, toolabi.NewError(toolabi.NotFound, fmt.Sprintf("module %s has no tool %s", info.Manifest.Name, quote(inv.Tool)))
+	}
+	if len(inv.Input) > toolabi.MaxInput {
+		return nil, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("an input of %d bytes, at most %d are allowed", len(inv.Input), toolabi.MaxInput))
+	}
+	limits := s.cfg.Limits.Tighten(inv.Limits)
+	if info.MemoryMin > limits.MemoryBytes {
+		return nil, toolabi.NewError(toolabi.LimitMemory, fmt.Sprintf("the module begins with %d bytes of memory, the call may have %d", info.MemoryMin, limits.MemoryBytes))
+	}
+	input, err := toolabi.Encode(toolabi.Request{ABI: 1, Tool: inv.Tool, Input: inv.Input})
+	if err != nil {
+		return nil, toolabi.NewError(toolabi.Internal, err.Error())
+	}
+	c := &call{host: host, clock: newClock(), input: input, outputMax: int(limits.OutputBytes)}
+	c.memory.limit = limits.MemoryBytes
+	c.random.seed(initSeed(s.cfg.Seed, info.Digest))
+	return c, nil
+}
+
+// run takes the guest from nothing to the end of wrun_invoke and returns its status. The context carries the call.
+func (s *Sandbox) run(ctx context.Context, m *module, c *call, inv toolabi.Invocation) (status uint32, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("run module %s: %v", m.info.Digest.Short(), r)
+		}
+	}()
+	i, err := s.engine.instantiate(ctx, m.compiled, c, toolabi.ExportInvoke)
+	if err != nil {
+		return 0, err
+	}
+	defer i.close(ctx)
+	if err := i.initialize(ctx); err != nil {
+		return 0, err
+	}
+	c.clock.wall = inv.Started
+	c.random.seed(inv.Seed)
+	c.phase = running
+	stack := []uint64{api.EncodeU32(uint32(len(c.input)))}
+	if err = i.entry.CallWithStack(ctx, stack); stack[0] == 0 {
+		// The parameter was not 0, so this is the result: if the context ended, it was after the guest had finished.
+		return 0, nil
+	}
+	return api.DecodeU32(stack[0]), err
+}
+
+// ended returns what a call comes to whose context is over.
+func ended(ctx context.Context) (toolabi.Outcome, error) {
+	cause := context.Cause(ctx)
+	if limit, ok := cause.(*toolabi.Error); ok { // not one that it wraps: what wraps it says more
+		return toolabi.Outcome{Err: limit}, nil
+	}
+	return toolabi.Outcome{}, cause
+}

@@ -1,0 +1,210 @@
+package sandbox
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Module is what is known of a module without running any of it.
+type Module struct {
+	// Digest is the module's identity.
+	Digest toolabi.Digest
+	// Size is its length in bytes.
+	Size int
+	// Manifest is nil where Inspect reports that it is missing or bad.
+	Manifest *toolabi.Manifest
+	// Functions are the host functions that it imports, in the order of toolabi.Functions: the upper bound of its power.
+	Functions []string
+	// WASI are the functions of WASI preview 1 that it imports and that do something, in the order of its imports.
+	WASI []string
+	// UnlistedWASI are those that answer ENOSYS.
+	UnlistedWASI []string
+	// Exports are the names that it exports, in its order, invalid characters and all.
+	Exports []string
+	// MemoryMin and MemoryMax are the bounds of its memory in bytes; MemoryMax is 0 when it names none.
+	MemoryMin, MemoryMax uint64
+}
+
+// Inspect reads a module and judges it: structure, caps, ABI, imports, manifest, in this order. The error is a *LoadError;
+// the Module is not nil as soon as the structure could be read, and then holds what is known beside the error.
+func Inspect(wasm []byte) (*Module, error) {
+	_, m, err := inspect(wasm)
+	return m, err
+}
+
+func inspect(wasm []byte) (*layout, *Module, error) {
+	b, err := parseLayout(wasm)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := describeLayout(wasm, b)
+	for _, check := range []func(*layout) error{checkABI, checkImports, m.readManifest} {
+		if err := check(b); err != nil {
+			return b, m, err
+		}
+	}
+	return b, m, nil
+}
+
+func describeLayout(wasm []byte, b *layout) *Module {
+	m := &Module{Digest: toolabi.DigestOf(wasm), Size: len(wasm)}
+	for _, e := range b.exports {
+		m.Exports = append(m.Exports, e.name)
+	}
+	for _, f := range toolabi.Functions {
+		if slices.ContainsFunc(b.imports, func(i imported) bool { return i.module == toolabi.ImportModule && i.name == f.Name }) {
+			m.Functions = append(m.Functions, f.Name)
+		}
+	}
+	for _, i := range b.imports {
+		f, ok := wasiByName(i.name)
+		switch {
+		case !ok || i.module != toolabi.WASIModule:
+		case f.listed && !slices.Contains(m.WASI, f.name):
+			m.WASI = append(m.WASI, f.name)
+		case !f.listed && !slices.Contains(m.UnlistedWASI, f.name):
+			m.UnlistedWASI = append(m.UnlistedWASI, f.name)
+		}
+	}
+	if len(b.memories) > 0 {
+		m.MemoryMin, m.MemoryMax = uint64(b.memories[0].min)*pageSize, uint64(b.memories[0].max)*pageSize
+	}
+	return m
+}
+
+// abiExports are the functions that a module exports, with their signatures.
+var abiExports = []struct {
+	name, params, results string
+	optional              bool
+}{
+	{name: toolabi.ExportInvoke, params: "i", results: "i"},
+	{name: toolabi.ExportMarker},
+	{name: toolabi.ExportInitialize, optional: true},
+	{name: toolabi.ExportDescribe, results: "i", optional: true},
+}
+
+func checkABI(b *layout) error {
+	if b.start {
+		return refuse(ABI, "it has a start section, which would run before the call's bounds are set; what has to run first belongs into %s", toolabi.ExportInitialize)
+	}
+	if err := checkMarker(b); err != nil {
+		return err
+	}
+	if len(b.memories) != 1 {
+		return refuse(ABI, "it has %d memories of its own, and a tool has exactly one", len(b.memories))
+	}
+	if e, ok := b.exported(toolabi.ExportMemory); !ok || e.kind != kindMemory {
+		return refuse(ABI, "it does not export its memory as %q", toolabi.ExportMemory)
+	}
+	for _, want := range abiExports {
+		e, ok := b.exported(want.name)
+		if !ok && want.optional {
+			continue
+		}
+		if !ok || e.kind != kindFunc {
+			return refuse(ABI, "it does not export a function %s", want.name)
+		}
+		if t, _ := b.typeOf(e.index); t.String() != signature(want.params, want.results) {
+			return refuse(ABI, "it exports %s as %s, and ABI 1 wants %s", want.name, t, signature(want.params, want.results))
+		}
+	}
+	return nil
+}
+
+const markerPrefix = "wrun_abi_"
+
+func checkMarker(b *layout) error {
+	if _, ok := b.exported(toolabi.ExportMarker); ok {
+		return nil
+	}
+	for _, e := range b.exports {
+		if version, ok := strings.CutPrefix(e.name, markerPrefix); ok {
+			return refuse(ABI, "it was built for wrun ABI %s, and this version of wrun runs ABI %s: rebuild it with an SDK for ABI %[2]s, or use a newer wrun",
+				toolabi.CutText(quote(version), 40), strings.TrimPrefix(toolabi.ExportMarker, markerPrefix))
+		}
+	}
+	return refuse(ABI, "it is not a tool: it does not export %s; build it with a wrun SDK", toolabi.ExportMarker)
+}
+
+// checkImports refuses the first import that is not offered in exactly this form.
+func checkImports(b *layout) error {
+	for _, i := range b.imports {
+		if i.kind != kindFunc {
+			return refuse(Import, "it imports a %s, %s.%s; only functions are offered", kindNames[i.kind], quote(i.module), quote(i.name))
+		}
+		want, ok := offered(i.module, i.name)
+		switch {
+		case !ok && i.module == toolabi.ImportModule:
+			return refuse(Import, "it imports %s.%s, which this version of wrun does not offer; a newer one may", i.module, quote(i.name))
+		case !ok:
+			return refuse(Import, "it imports %s.%s; only %s and %s are offered", quote(i.module), quote(i.name), toolabi.ImportModule, toolabi.WASIModule)
+		}
+		if got := b.types[i.typ].String(); got != want {
+			return refuse(Import, "it imports %s.%s as %s, and it is offered as %s", i.module, i.name, got, want)
+		}
+	}
+	return nil
+}
+
+// offered returns the signature under which a function is linked.
+func offered(module, name string) (string, bool) {
+	switch module {
+	case toolabi.ImportModule:
+		for _, f := range abiFuncs {
+			if f.name == name {
+				return signature(f.params, "i"), true
+			}
+		}
+		_, ok := toolabi.FunctionByName(name)
+		return signature("ii", "I"), ok
+	case toolabi.WASIModule:
+		f, ok := wasiByName(name)
+		return signature(f.params, f.results()), ok
+	}
+	return "", false
+}
+
+// readManifest finds, reads and checks the manifest.
+func (m *Module) readManifest(b *layout) error {
+	var found []custom
+	for _, c := range b.customs {
+		if c.name == toolabi.ManifestSection {
+			found = append(found, c)
+		}
+	}
+	if len(found) == 0 {
+		return refuse(NoManifest, "it has no manifest (custom section %s); attach one with: wrun tool build", toolabi.ManifestSection)
+	}
+	if len(found) > 1 {
+		return refuse(TwoManifests, "it has %d manifests, and exactly one is allowed", len(found))
+	}
+	manifest, err := toolabi.ParseManifest(found[0].content)
+	if err != nil {
+		return refuse(BadManifest, "%w", err)
+	}
+	m.Manifest = manifest
+	if err := manifest.CheckImports(m.Functions); err != nil {
+		return refuse(Capability, "%w", oneLine(err))
+	}
+	return nil
+}
+
+// oneLine keeps several joined errors on one line.
+func oneLine(err error) error { return &joined{err} }
+
+type joined struct{ err error }
+
+func (j *joined) Error() string { return strings.ReplaceAll(j.err.Error(), "\n", "; ") }
+func (j *joined) Unwrap() error { return j.err }
+
+// named adds the name under which a module was loaded to a LoadError.
+func named(err error, module string) error {
+	var l *LoadError
+	if errors.As(err, &l) && l.Module == "" {
+		return &LoadError{Kind: l.Kind, Module: module, Err: l.Err}
+	}
+	return err
+}

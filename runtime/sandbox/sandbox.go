@@ -1,0 +1,119 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Config says where modules come from and what bounds them.
+type Config struct {
+	// Source returns the bytes of a module by its digest, against which they are checked. It is asked when the module is
+	// first used, under a context that does not end with the call. Mandatory; may be called concurrently.
+	Source func(ctx context.Context, d toolabi.Digest) ([]byte, error)
+	// CacheDir keeps compiled code between processes; "" keeps it in memory only. It is created with mode 0700, and refused
+	// when it belongs to another user or others may enter it: what is in it is machine code that is run without a check.
+	CacheDir string
+	// Seed decides, together with a module's digest, the randomness that the module sees while it starts.
+	Seed [32]byte
+	// Limits are the defaults of what an Invocation leaves 0, and the most that one may ask for. Zero fields: 256 MiB of
+	// memory, toolabi.MaxOutput. TimeoutMS is not used: see Invoke.
+	Limits toolabi.Limits
+	// OnCompile is told when code that is not in the cache begins and ends to be compiled, which takes seconds for a large
+	// module. May be nil; may be called concurrently.
+	OnCompile func(CompileEvent)
+}
+
+const defaultMemory = 256 << 20
+
+// ErrClosed is returned by Invoke after Close.
+var ErrClosed = errors.New("sandbox is closed")
+
+// Sandbox runs tools. Its methods may be called concurrently.
+type Sandbox struct {
+	cfg    Config
+	engine *engine
+	cache  *codeCache
+
+	mu      sync.Mutex // guards what follows
+	modules map[toolabi.Digest]*module
+	busy    int // calls and compilations under way
+	closed  bool
+	idle    chan struct{} // closed once closed is set and busy is 0
+}
+
+// New returns a sandbox that loads modules as they are used.
+func New(ctx context.Context, cfg Config) (*Sandbox, error) {
+	if cfg.Source == nil {
+		return nil, errors.New("sandbox: Config.Source is missing")
+	}
+	cfg.Limits = toolabi.Limits{MemoryBytes: maxMemory, OutputBytes: toolabi.MaxOutput}.Tighten(defaults(cfg.Limits))
+	s := &Sandbox{cfg: cfg, modules: map[toolabi.Digest]*module{}, idle: make(chan struct{})}
+	rc := wazero.NewRuntimeConfig()
+	if cfg.CacheDir != "" {
+		var err error
+		if s.cache, err = openCache(cfg.CacheDir); err != nil {
+			return nil, err
+		}
+		rc = rc.WithCompilationCache(s.cache.code)
+	}
+	var err error
+	if s.engine, err = newEngine(ctx, rc); err != nil {
+		return nil, errors.Join(err, s.cache.close(ctx))
+	}
+	return s, nil
+}
+
+func defaults(l toolabi.Limits) toolabi.Limits {
+	if l.MemoryBytes == 0 {
+		l.MemoryBytes = defaultMemory
+	}
+	return l
+}
+
+// Close waits for the calls and compilations under way and frees everything. When ctx ends first, its error is returned,
+// nothing is freed, and Close may be called again; no new call begins in any case.
+func (s *Sandbox) Close(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		s.settle()
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.idle:
+	case <-ctx.Done():
+		return fmt.Errorf("close sandbox: calls are under way: %w", context.Cause(ctx))
+	}
+	return errors.Join(s.engine.runtime.Close(ctx), s.cache.close(ctx))
+}
+
+// enter counts a call in, unless the sandbox is closed.
+func (s *Sandbox) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	s.busy++
+	return nil
+}
+
+func (s *Sandbox) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy--
+	s.settle()
+}
+
+// settle tells Close that nothing is under way any more. The caller holds mu.
+func (s *Sandbox) settle() {
+	if s.closed && s.busy == 0 {
+		close(s.idle)
+	}
+}
