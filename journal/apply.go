@@ -5,7 +5,7 @@ import "fmt"
 // Apply folds e into s if the rules allow it, and leaves s unchanged otherwise. The rules are these, and this is their
 // only copy; docs/journal.md says why each is there.
 //
-// Errors: ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrExists.
+// Errors: ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrExists.
 func (s *State) Apply(e Entry) error {
 	if err := s.judge(e); err != nil {
 		return err
@@ -33,16 +33,14 @@ func (s *State) judge(e Entry) error {
 	if (e.Kind == Created) != (s.Len == 0) {
 		return invalid(e, "a log begins with created, and only begins with it")
 	}
-	if s.Finished && e.Kind != Late {
+	if s.Finished && e.Kind != Late && e.Kind != Record {
 		return fmt.Errorf("%w: no %s any more", ErrClosed, e.Kind)
 	}
 	if err := s.judgeOwner(e); err != nil {
 		return err
 	}
-	if e.Step != "" {
-		if err := e.Step.Validate(); err != nil {
-			return invalid(e, "%v", err)
-		}
+	if err := judgeFields(e); err != nil {
+		return err
 	}
 	switch e.Kind {
 	case Created:
@@ -61,14 +59,35 @@ func (s *State) judge(e Entry) error {
 	case Void:
 		return s.judgeVoid(e)
 	case Late:
-		if e.Step == "" || e.Outcome == 0 {
-			return invalid(e, "it names no step or no outcome")
+		if e.Outcome == 0 {
+			return invalid(e, "it says no outcome")
 		}
 		return nil
 	case Finished:
 		return s.judgeFinished(e)
 	}
 	return invalid(e, "an unknown kind")
+}
+
+// judgeFields holds an entry against what its kind says of its fields.
+func judgeFields(e Entry) error {
+	about := e.Kind == Intent || e.Kind == Result || e.Kind == Void || e.Kind == Late
+	if about || e.Step != "" {
+		if err := e.Step.Validate(); err != nil {
+			return invalid(e, "%v", err)
+		}
+	}
+	switch {
+	case e.Outcome > Cancelled, e.Outcome == Cancelled && e.Kind != Finished:
+		return invalid(e, "it has outcome %d", e.Outcome)
+	case e.Effect > EffectApplied:
+		return invalid(e, "it has effect %d", e.Effect)
+	case e.OnCut > Await:
+		return invalid(e, "it has meaning %d when it is cut off", e.OnCut)
+	case e.Retry && (e.Kind != Result || e.Outcome == OK):
+		return invalid(e, "only what failed can permit another attempt")
+	}
+	return nil
 }
 
 func judgeCreated(run string, e Entry) error {
@@ -108,17 +127,23 @@ func (s *State) judgeOwner(e Entry) error {
 }
 
 func (s *State) judgeIntent(e Entry) error {
-	if e.OnCut < Redo || e.OnCut > Await {
+	if e.OnCut == 0 {
 		return invalid(e, "it does not say what it means when it is cut off")
 	}
 	if e.Name == "" || e.Request.IsZero() {
 		return invalid(e, "it names no function or no request")
 	}
-	if e.OnCut == Doubt && e.Key == "" {
-		return invalid(e, "what must not be repeated needs a key")
+	if e.OnCut == Doubt && (e.Key == "" || e.SendBy == 0) {
+		return invalid(e, "what must not be repeated needs a key and a last moment to send")
+	}
+	if s.Lease != 0 && e.SendBy > s.Lease {
+		return invalid(e, "it might be sent after the claim has ended")
 	}
 	if s.CancelAsked && !brokenBlindAppend {
 		return fmt.Errorf("%w: %s is not started", ErrCancelled, e.Step)
+	}
+	if s.Late > 0 {
+		return fmt.Errorf("%w: %s is not started", ErrLate, e.Step)
 	}
 	if e.OnCut == Doubt && s.Unconfirmed {
 		return fmt.Errorf("%w: %s is not started", ErrUnconfirmed, e.Step)
@@ -143,7 +168,7 @@ func (s *State) judgeBeginning(e Entry) error {
 }
 
 func (s *State) judgeResult(e Entry) error {
-	if e.Outcome < OK || e.Outcome > Denied {
+	if e.Outcome == 0 {
 		return invalid(e, "it says no outcome")
 	}
 	o, open := s.Open[e.Step]
@@ -157,7 +182,7 @@ func (s *State) judgeResult(e Entry) error {
 		}
 		return s.judgeBeginning(e)
 	}
-	if o.OnCut == Doubt && e.Effect == EffectUnknown {
+	if o.OnCut == Doubt && e.Effect != EffectNone && e.Effect != EffectApplied {
 		return invalid(e, "an unknown outcome is not a result")
 	}
 	if e.Retry && o.Touched {
@@ -175,8 +200,12 @@ func (s *State) judgeResult(e Entry) error {
 }
 
 func (s *State) judgeVoid(e Entry) error {
-	if _, open := s.Open[e.Step]; !open {
+	o, open := s.Open[e.Step]
+	if !open {
 		return invalid(e, "there is no open intent")
+	}
+	if o.Touched {
+		return invalid(e, "an effect inside it took place")
 	}
 	for below := range s.Open {
 		if below.Within(e.Step) {
@@ -190,8 +219,11 @@ func (s *State) judgeFinished(e Entry) error {
 	if e.Outcome == 0 || e.Outcome == Denied {
 		return invalid(e, "it says no outcome")
 	}
-	if (e.Outcome == Cancelled) != s.CancelAsked && e.Outcome == Cancelled {
+	if e.Outcome == Cancelled && !s.CancelAsked {
 		return invalid(e, "nobody cancelled the run")
+	}
+	if s.Late > 0 && e.Outcome != Cancelled && !e.Abandon {
+		return fmt.Errorf("%w: the run is not finished", ErrLate)
 	}
 	if doubt := s.InDoubt(); len(doubt) > 0 && e.Outcome != Cancelled && !e.Abandon {
 		return invalid(e, "nobody knows yet whether %s happened", doubt[0])
@@ -214,7 +246,7 @@ func (s *State) fold(e Entry) {
 		}
 		s.Owner, s.Lease, s.Progress, s.Stopped = e.Owner, e.Lease, false, ""
 	case Released:
-		s.Owner, s.Lease, s.Stopped, s.Crashes = "", 0, e.Name, 0
+		s.Owner, s.Lease, s.Stopped = "", 0, e.Name
 	case Intent:
 		if s.Open == nil {
 			s.Open = map[Step]OpenStep{}
@@ -235,6 +267,10 @@ func (s *State) fold(e Entry) {
 			s.Unconfirmed = false
 		}
 	case Late:
+		if _, open := s.Open[e.Step]; open && s.Finished && e.By != "" {
+			delete(s.Open, e.Step) // somebody settled what a closed run had left in doubt
+			return
+		}
 		s.Late++
 	case Cancel:
 		s.CancelAsked = true

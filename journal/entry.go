@@ -182,7 +182,7 @@ type Entry struct {
 
 // Write changes one key of a tool's state.
 type Write struct {
-	// Space is whose state it is, Key which key.
+	// Space is whose state it is, Key which key; both are UTF-8.
 	Space string `cbor:"1,keyasint"`
 	Key   string `cbor:"2,keyasint"`
 	// Value is the new value; Delete removes the key instead.

@@ -16,6 +16,8 @@ var (
 	ErrClosed = errors.New("the run is finished")
 	// ErrUnconfirmed: the log was restored from a backup and a person has not confirmed it.
 	ErrUnconfirmed = errors.New("the run was restored from a backup and is not confirmed")
+	// ErrLate: an outcome arrived too late to count, and nobody has acknowledged it.
+	ErrLate = errors.New("an outcome arrived too late to count")
 	// ErrStale: a Write expected another version of its key.
 	ErrStale = errors.New("the stored value has changed")
 	// ErrExists: an entry with this run, step and phase is already there.

@@ -68,20 +68,28 @@ type stepPhase struct {
 
 // apply folds e. That the very entry is there already says more than that it breaks a rule.
 func (x *Extension) apply(e Entry, seen map[stepPhase]bool, has func(Step, uint8) (bool, error)) error {
+	_, open := x.State.Open[e.Step]
 	err := x.State.Apply(e)
 	if err != nil && !errors.Is(err, ErrInvalid) || e.Phase() == 0 || e.Step.Validate() != nil {
 		return err
 	}
 	k := stepPhase{e.Step, e.Phase()}
-	there := seen[k]
-	if !there {
-		var herr error
-		if there, herr = has(k.step, k.phase); herr != nil {
-			return herr
-		}
+	phases := []uint8{e.Phase()}
+	if err == nil && (e.Kind == Intent || e.Kind == Result && !open) {
+		// The first entry of a step: one that has ended does not begin again.
+		phases = []uint8{uint8(Intent), uint8(Result), uint8(Void)}
 	}
-	if there {
-		return fmt.Errorf("%w: the %s of %s", ErrExists, e.Kind, e.Step)
+	for _, phase := range phases {
+		there := seen[stepPhase{e.Step, phase}]
+		if !there {
+			var herr error
+			if there, herr = has(k.step, phase); herr != nil {
+				return herr
+			}
+		}
+		if there {
+			return fmt.Errorf("%w: the %s of %s", ErrExists, Kind(phase), e.Step)
+		}
 	}
 	seen[k] = true
 	return err

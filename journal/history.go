@@ -79,10 +79,22 @@ func (h *History) addStep(e Entry) {
 	}
 }
 
-// Forget takes back an intent that was added and then not appended after all.
-func (h *History) Forget(step Step) {
+// Forget takes back an entry that was added and then not appended after all.
+func (h *History) Forget(e Entry) {
+	step := e.Step
 	p := h.steps[step]
-	if p == nil || p.Result != nil {
+	if p == nil {
+		return
+	}
+	switch {
+	case e.Kind == Result:
+		p.Result = nil
+	case e.Kind == Void:
+		p.Void = nil
+	case e.Kind == Intent && p.Result == nil:
+		p.Intent = nil
+	}
+	if p.Intent != nil || p.Result != nil {
 		return
 	}
 	delete(h.steps, step)

@@ -13,8 +13,9 @@ type Journal interface {
 	// not exist yet. nil means that they survive a crash of the process and of the machine. The store sets Schema, Seq
 	// and Hash of the entries it is given; it does not keep them.
 	//
-	// Errors: ErrConflict, ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrStale, ErrExists,
-	// ErrNoSpace, ErrBusy, and ctx.Err() when ctx ended before the store began: nothing was written. Any other error: it is not known
+	// Errors: ErrConflict, ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrStale, ErrExists,
+	// ErrNoSpace, ErrBusy, ErrDamaged for a run whose log is, and ctx.Err() when ctx ended before the store began: nothing
+	// was written. Any other error: it is not known
 	// whether they were, and every later call answers ErrUnusable.
 	Append(ctx context.Context, run string, at uint64, entries ...Entry) error
 

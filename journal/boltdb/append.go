@@ -1,0 +1,181 @@
+package boltdb
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// Append adds entries to a log; see journal.Journal. Appends that come while another is being committed share the next
+// commit. Once it waits for a commit an append ignores its context.
+func (j *Journal) Append(ctx context.Context, run string, at uint64, entries ...journal.Entry) error {
+	db, err := j.gate.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer j.gate.release()
+	return j.writer.append(&request{run: run, at: at, entries: entries}, func(batch []*request) { j.commit(db, batch) })
+}
+
+// request is an append on its way to the disk.
+type request struct {
+	run     string
+	at      uint64
+	entries []journal.Entry
+
+	added *journal.Extension
+	err   error
+	turn  chan bool // true: lead the next batch; false: err says how it ended
+}
+
+// settle ends a request that was committed, or not.
+func (r *request) settle(failed error) {
+	if r.err == nil {
+		r.err = failed
+	}
+	if r.err != nil {
+		return
+	}
+	for i, e := range r.added.Entries {
+		r.entries[i].Schema, r.entries[i].Seq, r.entries[i].Hash = e.Schema, e.Seq, e.Hash
+	}
+}
+
+// commit makes one transaction of a batch. Each request is checked completely, also against those before it, before
+// its first Put; one that is refused does not disturb the others.
+func (j *Journal) commit(db *bbolt.DB, batch []*request) {
+	if j.hooks.beforeCommit != nil {
+		j.hooks.beforeCommit(len(batch))
+	}
+	err := j.ready(batch)
+	if err == nil {
+		err = j.transact(db, batch)
+	}
+	for _, r := range batch {
+		r.settle(err)
+	}
+	j.gate.letIn()
+}
+
+func (j *Journal) transact(db *bbolt.DB, batch []*request) error {
+	err := guard(func() error {
+		tx, err := db.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+		accepted := 0
+		for _, r := range batch {
+			if err := r.add(tx); err != nil {
+				return err
+			}
+			if r.err == nil {
+				accepted++
+			}
+		}
+		if accepted == 0 {
+			return nil
+		}
+		if j.hooks.commit != nil {
+			return j.hooks.commit(tx)
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
+		j.commits.Add(1)
+		return nil
+	})
+	if err == nil {
+		return nil
+	}
+	// An error of the commit does not say that nothing was committed.
+	err = fmt.Errorf("append: %w", err)
+	if panicked(err) {
+		j.gate.abandon(err)
+	} else {
+		j.gate.fail(err)
+	}
+	return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+}
+
+// add puts a request into the transaction, or sets its err and changes nothing. What it returns ends the transaction.
+func (r *request) add(tx *bbolt.Tx) error {
+	if err := journal.ValidateRun(r.run); err != nil {
+		r.err = fmt.Errorf("%w: %w", journal.ErrInvalid, err)
+		return nil
+	}
+	s, err := readState(tx, r.run)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	keys := tx.Bucket(keysBucket)
+	x, err := journal.Extend(s, r.at, r.entries, func(step journal.Step, phase uint8) (bool, error) {
+		return keys.Get(stepKey(r.run, step, phase)) != nil, nil
+	})
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	if r.err = checkEnd(tx, s); r.err != nil {
+		return nil
+	}
+	writes, err := stage(tx, x.Entries)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	r.added = x
+	return put(tx, r.run, x, writes)
+}
+
+// checkEnd holds the end of the log itself against its folded state.
+func checkEnd(tx *bbolt.Tx, s *journal.State) error {
+	b := tx.Bucket(entriesBucket)
+	if b.Get(entryKey(s.Run, s.Len)) != nil {
+		return fmt.Errorf("%w: run %s goes on behind its end, entry %d", journal.ErrDamaged, s.Run, s.Len)
+	}
+	if s.Len > 0 && !bytes.HasPrefix(b.Get(entryKey(s.Run, s.Len-1)), s.Head[:]) {
+		return fmt.Errorf("%w: run %s, entry %d is not the one that the log was folded from", journal.ErrDamaged, s.Run, s.Len-1)
+	}
+	return nil
+}
+
+// put writes what was found to be right.
+func put(tx *bbolt.Tx, run string, x *journal.Extension, writes map[string]value) error {
+	entries, keys, states, kv := tx.Bucket(entriesBucket), tx.Bucket(keysBucket), tx.Bucket(statesBucket), tx.Bucket(kvBucket)
+	entries.FillPercent = 0.9 // logs grow at their end
+	for i, e := range x.Entries {
+		if err := entries.Put(entryKey(run, e.Seq), x.Records[i]); err != nil {
+			return err
+		}
+		if e.Phase() != 0 {
+			if err := keys.Put(stepKey(run, e.Step, e.Phase()), be64(e.Seq)); err != nil {
+				return err
+			}
+		}
+	}
+	for k, v := range writes {
+		if err := kv.Put([]byte(k), seal([]byte(k), v.encode())); err != nil {
+			return err
+		}
+	}
+	s, err := journal.MarshalState(x.State)
+	if err != nil {
+		return err
+	}
+	return states.Put([]byte(run), seal([]byte(run), s))
+}
+
+func entryKey(run string, seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte(run), 0), seq)
+}
+
+func stepKey(run string, step journal.Step, phase uint8) []byte {
+	return fmt.Appendf(nil, "%s\x00%s\x00%c", run, step, rune(phase))
+}

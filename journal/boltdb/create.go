@@ -1,0 +1,93 @@
+package boltdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// create makes an empty journal at path: whole under another name, on the disk, and only then under its own.
+func create(ctx context.Context, path string, busy time.Duration, now time.Time) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	g, err := newGate(path, busy)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	if err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock(g.lock)) }()
+	sign(g.lock)
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return err // somebody else was faster
+	}
+	removeLeftovers(dir, filepath.Base(path))
+	tmp, err := writeEmpty(dir, filepath.Base(path), now)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp)
+	// A link never replaces what is there. Where there are no links the lock must do.
+	if err := os.Link(tmp, path); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Rename(tmp, path); err != nil {
+			return err
+		}
+	}
+	return syncDir(dir)
+}
+
+// removeLeftovers removes what creators left that died in the middle. They had the lock that the caller has now.
+func removeLeftovers(dir, base string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "."+base+".") && strings.HasSuffix(e.Name(), ".tmp") {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// writeEmpty writes an empty journal into a file of its own and returns its name.
+func writeEmpty(dir, base string, now time.Time) (name string, err error) {
+	f, err := os.CreateTemp(dir, "."+base+".*.tmp")
+	if err != nil {
+		return "", err
+	}
+	name = f.Name()
+	defer func() {
+		if err != nil {
+			os.Remove(name)
+		}
+	}()
+	if err := f.Close(); err != nil {
+		return "", err
+	}
+	db, err := openBolt(name, time.Now().Add(time.Second), nil)
+	if err != nil {
+		return "", err
+	}
+	var h header
+	err = db.Update(func(tx *bbolt.Tx) error { return h.write(tx, now) })
+	if err = errors.Join(err, db.Close()); err != nil {
+		return "", fmt.Errorf("write an empty journal: %w", err)
+	}
+	if f, err = os.OpenFile(name, os.O_RDWR, 0); err != nil {
+		return "", err
+	}
+	if !noSync {
+		err = f.Sync()
+	}
+	return name, errors.Join(err, f.Close())
+}

@@ -1,0 +1,16 @@
+// Package boltdb keeps a journal in one bbolt file, with a directory of blobs beside it. It is the store that wrun uses
+// when nothing else is asked for.
+//
+// Beside a journal at PATH lie
+//
+//	PATH.lock    whoever holds its lock has PATH open; its text names the process, for people
+//	PATH.wait    held, shared, by everyone who waits for PATH.lock
+//	PATH.blobs/  ab/abcd…: the blobs, by the hexadecimal digits of their digests
+//	PATH.owners/ a file for every owner, locked as long as the owner lives
+//
+// Several processes may use a journal at once: whoever has it open lets the others in between two commits, and closes
+// it when idle for a few milliseconds. Correctness does not come from that lock but from compare-and-append.
+//
+// The package is not for network file systems, where neither locks nor mapped files are what they seem; Open refuses
+// those that it can recognise. It does not repair: what is damaged is reported and left as it is.
+package boltdb

@@ -1,0 +1,95 @@
+package boltdb
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// schema is the version of the file's layout: the buckets below and what is in them.
+const schema = 1
+
+const mark = "wrun journal"
+
+// The buckets, and the keys of the first.
+var (
+	headerBucket  = []byte("wrun")
+	entriesBucket = []byte("entries") // run, 0, position (8 bytes): an entry as journal.Entry.Marshal encodes it
+	keysBucket    = []byte("keys")    // run, 0, step, 0, phase: the position
+	statesBucket  = []byte("states")  // run: a folded log, sealed
+	kvBucket      = []byte("kv")      // length of space (2 bytes), space, key: version, whether it lives, value, sealed
+
+	markKey    = []byte("mark")
+	schemaKey  = []byte("schema")
+	idKey      = []byte("id")
+	createdKey = []byte("created")
+)
+
+// header is what a journal says of itself.
+type header struct {
+	id      journal.Digest
+	created time.Time
+}
+
+// read fills in the header. Errors: ErrForeign, ErrNewer, ErrDamaged.
+func (h *header) read(tx *bbolt.Tx) error {
+	b := tx.Bucket(headerBucket)
+	if b == nil || !bytes.Equal(b.Get(markKey), []byte(mark)) {
+		return fmt.Errorf("%w: a bbolt file of another program", journal.ErrForeign)
+	}
+	v := b.Get(schemaKey)
+	if len(v) != 8 {
+		return fmt.Errorf("%w: it does not say which schema it has", journal.ErrDamaged)
+	}
+	if n := binary.BigEndian.Uint64(v); n > schema {
+		return fmt.Errorf("%w: it has schema %d, this version knows up to %d", journal.ErrNewer, n, schema)
+	} else if n == 0 {
+		return fmt.Errorf("%w: it says that it has schema 0", journal.ErrDamaged)
+	}
+	id, created := b.Get(idKey), b.Get(createdKey)
+	if len(id) != len(h.id) || len(created) != 8 {
+		return fmt.Errorf("%w: it does not say which journal it is", journal.ErrDamaged)
+	}
+	copy(h.id[:], id)
+	h.created = time.Unix(0, int64(binary.BigEndian.Uint64(created)))
+	for _, name := range [][]byte{entriesBucket, keysBucket, statesBucket, kvBucket} {
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("%w: its %s are missing", journal.ErrDamaged, name)
+		}
+	}
+	return nil
+}
+
+// write makes an empty journal.
+func (h *header) write(tx *bbolt.Tx, now time.Time) error {
+	rand.Read(h.id[:])
+	h.created = now
+	for _, name := range [][]byte{entriesBucket, keysBucket, statesBucket, kvBucket} {
+		if _, err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	b, err := tx.CreateBucket(headerBucket)
+	if err != nil {
+		return err
+	}
+	for _, kv := range [][2][]byte{
+		{markKey, []byte(mark)},
+		{schemaKey, be64(schema)},
+		{idKey, h.id[:]},
+		{createdKey, be64(uint64(now.UnixNano()))},
+	} {
+		if err := b.Put(kv[0], kv[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func be64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

@@ -1,0 +1,130 @@
+package boltdb
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// owner is the handle's own lock file. It stays when the handle is closed: as long as an unfinished run may name its
+// owner, a file that is gone would say less than one that nobody locks.
+type owner struct {
+	dir string
+
+	mu   sync.Mutex // guards what follows
+	id   string
+	file *os.File
+}
+
+// Owner returns the handle's id; see journal.Owners.
+func (j *Journal) Owner() (string, error) {
+	if err := j.gate.usable(); err != nil {
+		return "", err
+	}
+	o := &j.owner
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.id != "" {
+		return o.id, nil
+	}
+	if err := os.Mkdir(o.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", fmt.Errorf("register as an owner: %w", err)
+	}
+	var b [16]byte
+	rand.Read(b[:])
+	id := hex.EncodeToString(b[:])
+	f, err := os.OpenFile(filepath.Join(o.dir, id), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("register as an owner: %w", err)
+	}
+	ok, err := tryLock(f, true)
+	if err == nil && ok {
+		_, err = fmt.Fprintf(f, "%d %d\n", os.Getpid(), j.now().UnixNano())
+	}
+	if err != nil || !ok {
+		return "", errors.Join(fmt.Errorf("register as an owner: lock obtained: %t", ok), err, f.Close())
+	}
+	o.id, o.file = id, f
+	return id, nil
+}
+
+// close lets the owner die.
+func (o *owner) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.file == nil {
+		return nil
+	}
+	err := o.file.Close()
+	o.file = nil
+	return err
+}
+
+// Liveness tells whether an owner's process, on this machine, still holds its lock.
+func (j *Journal) Liveness(id string) (journal.Liveness, error) {
+	if err := j.gate.usable(); err != nil {
+		return journal.Unknown, err
+	}
+	f, err := j.owner.open(id)
+	if err != nil || f == nil {
+		return journal.Unknown, err
+	}
+	defer f.Close()
+	// Shared, so that two who ask at the same time do not take each other for the owner.
+	ok, err := tryLock(f, false)
+	switch {
+	case err != nil:
+		return journal.Unknown, fmt.Errorf("liveness of %s: %w", id, err)
+	case ok:
+		return journal.Dead, nil
+	}
+	return journal.Alive, nil
+}
+
+// Describe says which process an owner is, or was.
+func (j *Journal) Describe(id string) string {
+	f, err := j.owner.open(id)
+	if err != nil || f == nil {
+		return ""
+	}
+	defer f.Close()
+	b := make([]byte, 64)
+	n, _ := f.ReadAt(b, 0)
+	pid, since, ok := parseOwner(string(b[:n]))
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("process %d, since %s", pid, since.UTC().Format("2006-01-02 15:04:05 UTC"))
+}
+
+// open opens an owner's file, nil when there is none.
+func (o *owner) open(id string) (*os.File, error) {
+	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 || hex.EncodeToString(b) != id {
+		return nil, nil
+	}
+	f, err := openNoFollow(filepath.Join(o.dir, id))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for owner %s: %w", id, err)
+	}
+	return f, nil
+}
+
+// parseOwner reads the text of an owner's file.
+func parseOwner(s string) (pid uint32, since time.Time, ok bool) {
+	var nanos int64
+	if n, err := fmt.Sscanf(s, "%d %d\n", &pid, &nanos); n != 2 || err != nil || !strings.HasSuffix(s, "\n") {
+		return 0, time.Time{}, false
+	}
+	return pid, time.Unix(0, nanos), true
+}

@@ -1,0 +1,168 @@
+package boltdb_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
+)
+
+// TestNothingAcknowledgedIsLostInAPowerCut cuts a file system off its device, without letting it write what it still
+// holds in memory, in the middle of appends. It fails when syncs are left out: go test -tags broken_nosync.
+func TestNothingAcknowledgedIsLostInAPowerCut(t *testing.T) {
+	for _, old := range []bool{false, true} {
+		t.Run(fmt.Sprint("journal was there before: ", old), func(t *testing.T) {
+			disk := newDisk(t)
+			path := filepath.Join(disk.dir, "state", "journal.db")
+			if old {
+				disk.mount(t)
+				create(t, filepath.Dir(path)).Close()
+				disk.unmount(t) // which writes everything to the device
+			}
+			for i := range 4 {
+				disk.mount(t)
+				c := start(t, "append", path, "r", "0")
+				acked := ""
+				for range 10 + 7*i {
+					acked = c.expect(t, "ACK")
+				}
+				disk.cut(t)
+				c.Process.Kill()
+				last := max(number(t, acked), c.rest(t))
+				c.Wait()
+				disk.unmount(t)
+
+				disk.mount(t)
+				check(t, path, last)
+				disk.unmount(t)
+			}
+		})
+	}
+}
+
+// check opens a journal after a crash and looks for what was acknowledged, blobs included.
+func check(t *testing.T, path string, acked int) {
+	t.Helper()
+	j, err := boltdb.Open(t.Context(), path, boltdb.Options{})
+	if err != nil {
+		t.Errorf("after entry %d was acknowledged: %v", acked, err)
+		return
+	}
+	defer j.Close()
+	for fault := range journal.Verify(t.Context(), j) {
+		t.Errorf("after entry %d was acknowledged: %v", acked, fault)
+	}
+	if got := length(t, j, "r"); got < acked+1 || got > acked+2 {
+		t.Errorf("entry %d was acknowledged, the log has %d entries", acked, got)
+	}
+}
+
+// disk is a small disk in a file that can lose its power.
+type disk struct{ image, dir string }
+
+// newDisk makes one; without the rights and tools for it the test is skipped.
+func newDisk(t *testing.T) *disk {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: cutting the power of a disk needs root")
+	}
+	d := &disk{image: filepath.Join(t.TempDir(), "disk"), dir: filepath.Join(t.TempDir(), "mnt")}
+	if err := errors.Join(os.WriteFile(d.image, nil, 0o600), os.Truncate(d.image, 64<<20), os.Mkdir(d.dir, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mkfs.ext4", "-q", d.image).CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: no disk to cut the power of: mkfs.ext4: %v: %s", err, out)
+	}
+	if out, err := d.tryMount(); err != nil {
+		t.Skipf("SKIPPED: no disk to cut the power of: mount: %v: %s", err, out)
+	}
+	t.Cleanup(func() { unix.Unmount(d.dir, unix.MNT_DETACH) })
+	d.unmount(t)
+	return d
+}
+
+func (d *disk) tryMount() ([]byte, error) {
+	return exec.Command("mount", "-o", "loop", "-t", "ext4", d.image, d.dir).CombinedOutput()
+}
+
+func (d *disk) mount(t *testing.T) {
+	t.Helper()
+	if out, err := d.tryMount(); err != nil {
+		t.Fatalf("mount: %v: %s", err, strings.TrimSpace(string(out)))
+	}
+}
+
+func (d *disk) unmount(t *testing.T) {
+	t.Helper()
+	if err := unix.Unmount(d.dir, 0); err != nil {
+		t.Fatalf("unmount: %v", err)
+	}
+}
+
+// cut ends all writing to the device at once: FS_IOC_SHUTDOWN, with the flag that also drops the file system's journal.
+func (d *disk) cut(t *testing.T) {
+	t.Helper()
+	const shutdown, noLogFlush = 0x8004587d, 2
+	f, err := os.Open(d.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	flag := uint32(noLogFlush)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, f.Fd(), shutdown, uintptr(unsafe.Pointer(&flag))); errno != 0 {
+		t.Skip("SKIPPED: this kernel cannot cut the power of a file system: ", errno)
+	}
+}
+
+// TestAFullDiskRefusesAndGoesOn also needs a file system of its own.
+func TestAFullDiskRefusesAndGoesOn(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: filling a disk needs root")
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {
+		t.Skip("SKIPPED: no disk to fill: ", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	j := create(t, dir)
+	if err := j.Append(t.Context(), "r", 0, created()); err != nil {
+		t.Fatal(err)
+	}
+	filler := filepath.Join(dir, "filler")
+	err := os.WriteFile(filler, make([]byte, 8<<20), 0o600)
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("filling the disk: %v", err)
+	}
+	if err := j.Append(t.Context(), "r", 1, record("x")); !errors.Is(err, journal.ErrNoSpace) {
+		t.Errorf("append: got %v, want %v", err, journal.ErrNoSpace)
+	}
+	if _, _, err := j.Put(t.Context(), strings.NewReader(strings.Repeat("x", 1<<20))); !errors.Is(err, journal.ErrNoSpace) {
+		t.Errorf("put: got %v, want %v", err, journal.ErrNoSpace)
+	}
+	if _, err := boltdb.Create(t.Context(), filepath.Join(dir, "other", "journal.db"), boltdb.Options{}); !errors.Is(err, journal.ErrNoSpace) {
+		t.Errorf("create: got %v, want %v", err, journal.ErrNoSpace)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	for at := range uint64(3) {
+		if err := j.Append(t.Context(), "r", 1+at, record(fmt.Sprint(at))); err != nil {
+			t.Errorf("append once there is room again: %v", err)
+		}
+	}
+	if got := length(t, j, "r"); got != 4 {
+		t.Errorf("the log has %d entries, want 4", got)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}

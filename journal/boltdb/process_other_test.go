@@ -1,0 +1,14 @@
+//go:build !unix
+
+package boltdb_test
+
+import (
+	"context"
+	"errors"
+
+	"github.com/wrun-dev/wrun/journal/boltdb"
+)
+
+func childFill(context.Context, *boltdb.Journal) error {
+	return errors.New("no limit of file sizes here")
+}

@@ -1,0 +1,117 @@
+//go:build unix
+
+package boltdb_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
+	"github.com/wrun-dev/wrun/journal/journaltest"
+)
+
+func TestAStoppedHolderIsNamed(t *testing.T) {
+	j := create(t, t.TempDir())
+	c := start(t, "hold", j.Path())
+	c.expect(t, "HELD")
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_, err := boltdb.Open(t.Context(), j.Path(), boltdb.Options{BusyTimeout: 50 * time.Millisecond})
+	if want := fmt.Sprint("process ", c.Process.Pid); !errors.Is(err, journal.ErrBusy) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %v naming %s", err, journal.ErrBusy, want)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := j.Append(ctx, "r", 0, created()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+	c.Process.Kill()
+	c.Wait()
+	if err := j.Append(t.Context(), "r", 0, created()); err != nil {
+		t.Errorf("after the holder is gone: %v", err)
+	}
+}
+
+// A waiter that does not run any more must not keep the others from working.
+func TestAStoppedWaiterHoldsNobodyUp(t *testing.T) {
+	j := create(t, t.TempDir())
+	journaltest.CheckOnCleanup(t, j)
+	release, err := boltdb.Hold(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, "append", j.Path(), "theirs", "1")
+	waitWanted(t, j)
+	if err := c.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	for at := range uint64(10) {
+		e := record("x")
+		if at == 0 {
+			e = created()
+		}
+		if err := j.Append(t.Context(), "ours", at, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if acked := c.rest(t); acked != 1 {
+		t.Errorf("the waiter that goes on has %d acknowledged, want 1: %s", acked, c.last)
+	}
+}
+
+// A commit that the system refuses leaves the truth on the disk and nowhere else.
+func TestAFileThatMayNotGrowMakesTheHandleUnusable(t *testing.T) {
+	j := create(t, t.TempDir())
+	journaltest.CheckOnCleanup(t, j)
+	c := start(t, "fill", j.Path())
+	acked := c.rest(t)
+	if err := c.Wait(); err != nil || c.last != "UNUSABLE" || acked < 1 {
+		t.Fatalf("the child: %v, %d acknowledged, %q", err, acked, c.last)
+	}
+	if got := length(t, j, "r"); got < acked+1 || got > acked+2 {
+		t.Errorf("entry %d was acknowledged, the log has %d entries", acked, got)
+	}
+	if err := j.Append(t.Context(), "other", 0, created()); err != nil {
+		t.Error(err)
+	}
+}
+
+// childFill appends until its limit of the size of files is reached.
+func childFill(ctx context.Context, j *boltdb.Journal) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	limit := syscall.Rlimit{Cur: 3 << 20, Max: 3 << 20}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	for at := uint64(0); at < 1000; at++ {
+		e := record("x")
+		if at == 0 {
+			e = created()
+		}
+		e.Body = bytes.Repeat([]byte("x"), journal.MaxInline)
+		err := j.Append(ctx, "r", at, e)
+		if err == nil {
+			fmt.Println("ACK", at)
+			continue
+		}
+		if again := j.Append(ctx, "r", at, e); !errors.Is(err, journal.ErrUnusable) || !errors.Is(again, journal.ErrUnusable) {
+			return fmt.Errorf("got %w, then %w", err, again)
+		}
+		fmt.Println("UNUSABLE")
+		return nil
+	}
+	return errors.New("the limit was never reached")
+}

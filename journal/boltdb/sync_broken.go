@@ -1,0 +1,5 @@
+//go:build broken_nosync
+
+package boltdb
+
+const noSync = true
