@@ -53,6 +53,12 @@ type Call struct {
 	Log func(level uint8, message string)
 	// Progress takes how far a tool has come. nil drops it.
 	Progress func(done, total uint64, message string)
+	// Get reads a key of a tool's state, with all that the run wrote before. Version is what Stage wants to be told; 0 for
+	// a key that was never written.
+	Get func(space, key string) (value []byte, version uint64, found bool, err error)
+	// Stage changes a key in the same transaction in which the outcome of this use is recorded, if the key then has the
+	// version that is expected; otherwise the function is called again. For functions of class Local.
+	Stage func(space, key string, value []byte, remove bool, expect uint64)
 	// Sent, when not nil, is told how many bytes were written for an effect. It is called at most once, after the exchange.
 	Sent func(bytes int64)
 }

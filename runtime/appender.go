@@ -23,16 +23,18 @@ type appender struct {
 	rescue func(journal.Entry)
 
 	mu         sync.Mutex
-	settled    sync.Cond        // mu; broadcast when an append ends
-	base       *journal.State   // guarded by mu: the log as committed
-	ahead      *journal.State   // guarded by mu: the log with the queue
-	history    *journal.History // guarded by mu: what lookups see
-	queue      []*queued        // guarded by mu, in order
-	size       int              // guarded by mu: bytes in the queue
-	committing bool             // guarded by mu: one append at a time
-	dead       error            // guarded by mu: why nothing can be appended any more
-	timer      *time.Timer      // guarded by mu: commits what rides along
-	timers     sync.WaitGroup   // timers that were started and have not run
+	settled    sync.Cond              // mu; broadcast when an append ends
+	base       *journal.State         // guarded by mu: the log as committed
+	ahead      *journal.State         // guarded by mu: the log with the queue
+	history    *journal.History       // guarded by mu: what lookups see
+	queue      []*queued              // guarded by mu, in order
+	size       int                    // guarded by mu: bytes in the queue
+	committing bool                   // guarded by mu: one append at a time
+	dead       error                  // guarded by mu: why nothing can be appended any more
+	dropped    map[journal.Step]error // guarded by mu: intents that were taken back, and why
+	rescued    []journal.Entry        // guarded by mu: results that could not be recorded
+	timer      *time.Timer            // guarded by mu: commits what rides along
+	timers     sync.WaitGroup         // timers that were started and have not run
 }
 
 // queued is an entry on its way.
@@ -55,7 +57,7 @@ const (
 func newAppender(e *Engine, run string, state *journal.State, history *journal.History) *appender {
 	a := &appender{
 		j: e.cfg.Journal, run: run, owner: state.Owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
-		base: state, ahead: state.Clone(), history: history,
+		base: state, ahead: state.Clone(), history: history, dropped: map[journal.Step]error{},
 	}
 	if e.cfg.Rescue != nil {
 		a.rescue = func(en journal.Entry) { e.cfg.Rescue(run, en.Step, en.Body) }
@@ -70,6 +72,7 @@ func newAppender(e *Engine, run string, state *journal.State, history *journal.H
 // Errors: errMoved for an intent that has to be judged again; journal's own for one that the rules refuse; *BusyError
 // and *JournalError when this process cannot append any more.
 func (a *appender) add(entry journal.Entry, durable bool) (journal.Entry, error) {
+	defer a.deliver()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.dead != nil {
@@ -81,9 +84,9 @@ func (a *appender) add(entry journal.Entry, durable bool) (journal.Entry, error)
 		entry.Owner = a.owner
 	}
 	if err := a.ahead.Apply(entry); err != nil {
-		return entry, a.cancelled(entry, err)
+		return entry, a.because(entry, err)
 	}
-	q := &queued{entry: entry, rejudge: durable && entry.Kind == journal.Intent}
+	q := &queued{entry: entry, rejudge: durable && (entry.Kind == journal.Intent || len(entry.Writes) > 0)}
 	a.queue = append(a.queue, q)
 	a.size += len(entry.Body)
 	a.history.Add(entry)
@@ -97,6 +100,7 @@ func (a *appender) add(entry journal.Entry, durable bool) (journal.Entry, error)
 
 // flush returns when everything added before is on the disk.
 func (a *appender) flush() error {
+	defer a.deliver()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for len(a.queue) > 0 && a.dead == nil {
@@ -107,6 +111,7 @@ func (a *appender) flush() error {
 
 // close stops the timer and waits for it. The queue must be flushed or given up.
 func (a *appender) close() {
+	defer a.deliver()
 	a.mu.Lock()
 	if a.timer != nil && a.timer.Stop() {
 		a.timers.Done()
@@ -165,6 +170,8 @@ func (a *appender) commit() {
 		a.committed(batch, entries)
 	case errors.Is(err, journal.ErrConflict):
 		a.reconcile()
+	case errors.Is(err, journal.ErrStale):
+		a.judgeAgain() // nothing was written; who changes what has changed meanwhile has to ask again
 	default:
 		a.die(&JournalError{Run: a.run, Err: err})
 	}
@@ -209,11 +216,17 @@ func (a *appender) reconcile() {
 		a.fenced()
 		return
 	}
+	a.judgeAgain()
+}
+
+// judgeAgain gives back to their steps what can be judged again from the start, and gives the rest of the queue its
+// place in the log as it is now. The caller holds mu.
+func (a *appender) judgeAgain() {
 	a.ahead = a.base.Clone()
 	queue := a.queue
 	a.queue, a.size = nil, 0
 	for _, q := range queue {
-		if q.rejudge && !brokenBlindAppend {
+		if q.rejudge && !(brokenBlindAppend && q.entry.Kind == journal.Intent) {
 			a.drop(q, errMoved)
 			continue
 		}
@@ -224,8 +237,9 @@ func (a *appender) reconcile() {
 // drop takes a queued entry back as if it had never been added. The caller holds mu.
 func (a *appender) drop(q *queued, err error) {
 	q.done, q.err = true, err
-	if q.entry.Kind == journal.Intent {
-		a.history.Forget(q.entry.Step)
+	a.history.Forget(q.entry)
+	if q.entry.Kind == journal.Intent && !errors.Is(err, errMoved) {
+		a.dropped[q.entry.Step] = err
 	}
 }
 
@@ -240,18 +254,20 @@ func (a *appender) requeue(q *queued) {
 		e.Time = a.ahead.Time
 	}
 	if err := a.ahead.Apply(*e); err != nil && !brokenBlindAppend {
-		a.drop(q, a.cancelled(*e, err))
+		a.drop(q, a.because(*e, err))
 		return
 	}
 	a.queue = append(a.queue, q)
 	a.size += len(e.Body)
 }
 
-// cancelled says that a step was refused because the run was cancelled, where that is the reason: an intent that comes
-// after the cancellation, and whatever belongs to it. The caller holds mu.
-func (a *appender) cancelled(e journal.Entry, err error) error {
-	if a.ahead.CancelAsked && e.Step != "" {
-		return fmt.Errorf("%w: %s is not started", journal.ErrCancelled, e.Step)
+// because gives the reason why an entry is refused: where the intent that it belongs to was taken back, the reason for
+// that. The caller holds mu.
+func (a *appender) because(e journal.Entry, err error) error {
+	for step := e.Step; step != ""; step = step.Parent() {
+		if why := a.dropped[step]; why != nil {
+			return why
+		}
 	}
 	return err
 }
@@ -281,16 +297,11 @@ func (a *appender) readTail() ([]journal.Entry, error) {
 	return tail, nil
 }
 
-// fenced leaves the outcomes of effects that wait in the queue as late entries and gives up. The caller holds mu.
+// fenced leaves what is known of effects as late entries, and gives up. The caller holds mu.
 func (a *appender) fenced() {
 	var late []journal.Entry
 	for _, q := range a.queue {
-		if e := q.entry; e.Kind == journal.Result && isEffect(e.Class) {
-			late = append(late, journal.Entry{
-				Kind: journal.Late, Step: e.Step, Name: e.Name, Outcome: e.Outcome, Effect: e.Effect,
-				Body: e.Body, Blob: e.Blob, Size: e.Size, Owner: a.owner, Time: e.Time,
-			})
-		}
+		late = append(late, asLate(q.entry)...)
 	}
 	busy := &BusyError{Run: a.run, Owner: a.base.Owner}
 	if busy.Owner == "" {
@@ -303,6 +314,21 @@ func (a *appender) fenced() {
 	a.die(busy)
 }
 
+// asLate returns what a fenced owner may still write of an entry: the outcome of an effect as a late one, evidence as it
+// is, and nothing of all the rest.
+func asLate(e journal.Entry) []journal.Entry {
+	switch {
+	case e.Kind == journal.Record:
+		return []journal.Entry{e}
+	case e.Kind == journal.Result && isEffect(e.Class):
+		return []journal.Entry{{
+			Kind: journal.Late, Step: e.Step, Name: e.Name, Class: e.Class, Outcome: e.Outcome, Effect: e.Effect,
+			Body: e.Body, Blob: e.Blob, Size: e.Size, Owner: e.Owner, Time: e.Time,
+		}}
+	}
+	return nil
+}
+
 func isEffect(class uint8) bool {
 	return class == uint8(toolabi.Effect) || class == uint8(toolabi.Once)
 }
@@ -313,12 +339,20 @@ func (a *appender) appendLate(late []journal.Entry) error {
 		s := a.base.Clone()
 		for i := range late {
 			late[i].Seq, late[i].Time = s.Len, max(late[i].Time, s.Time)
+			if late[i].Kind == journal.Record {
+				late[i].Owner = ""
+			}
 			if err := s.Apply(late[i]); err != nil {
 				return err
 			}
 		}
-		err := a.j.Append(context.Background(), a.run, a.base.Len, late...)
+		err := a.append(a.base.Len, late)
 		if err == nil {
+			for _, e := range late {
+				if err := a.base.Apply(e); err != nil {
+					return err
+				}
+			}
 			return nil
 		}
 		if !errors.Is(err, journal.ErrConflict) {
@@ -334,27 +368,48 @@ func (a *appender) appendLate(late []journal.Entry) error {
 // die ends the right of this process to append. The caller holds mu.
 func (a *appender) die(err error) {
 	a.dead = err
+	var busy *BusyError
 	for _, q := range a.queue {
 		if q.done {
 			continue
 		}
 		q.done, q.err = true, err
-		a.save(q.entry)
+		if !errors.As(err, &busy) { // then it is late
+			a.save(q.entry)
+		}
 	}
 	a.queue = nil
 	a.settled.Broadcast()
 }
 
-// refuse answers an entry that came after die.
+// refuse answers an entry that came after die. What a fenced owner learned too late is written all the same. The caller
+// holds mu.
 func (a *appender) refuse(e journal.Entry) error {
+	var busy *BusyError
+	if errors.As(a.dead, &busy) {
+		e.Time, e.Owner = a.now().UnixNano(), a.owner
+		if err := a.appendLate(asLate(e)); err == nil {
+			return a.dead
+		}
+	}
 	a.save(e)
 	return a.dead
 }
 
-// save keeps a reply that came and cannot be recorded.
+// save keeps a reply that came and cannot be recorded. The caller holds mu.
 func (a *appender) save(e journal.Entry) {
-	var busy *BusyError
-	if a.rescue != nil && e.Kind == journal.Result && !errors.As(a.dead, &busy) {
+	if a.rescue != nil && e.Kind == journal.Result && isEffect(e.Class) {
+		a.rescued = append(a.rescued, e)
+	}
+}
+
+// deliver hands over what was saved, without holding mu.
+func (a *appender) deliver() {
+	a.mu.Lock()
+	rescued := a.rescued
+	a.rescued = nil
+	a.mu.Unlock()
+	for _, e := range rescued {
 		a.rescue(e)
 	}
 }

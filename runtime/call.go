@@ -78,14 +78,22 @@ func (r *Run) enter(ctx context.Context, module Module, tool toolabi.Tool, input
 		Started: intent.Started, Seed: intent.Seed, Limits: f.limits,
 	}, f.host)
 	if err != nil {
-		var cut *cutError
-		var limit *toolabi.Error
-		if !errors.As(err, &cut) || !errors.As(cut.err, &limit) {
+		limit := r.limitOf(ctx, err)
+		if limit == nil {
 			return outcome{}, r.notEntered(ctx, module, err)
 		}
 		out = toolabi.Outcome{Err: limit}
 	}
 	return f.outcome(out)
+}
+
+// limitOf returns the limit that ended a call, or nil when something else did.
+func (r *Run) limitOf(ctx context.Context, err error) *toolabi.Error {
+	var limit *toolabi.Error
+	if r.stoppedBy() != nil || stops(err) || ctx.Err() == nil || !errors.As(context.Cause(ctx), &limit) {
+		return nil
+	}
+	return limit
 }
 
 // notEntered is the error of a call that has no outcome.
@@ -96,7 +104,7 @@ func (r *Run) notEntered(ctx context.Context, module Module, err error) error {
 	if stops(err) {
 		return err
 	}
-	if ctx.Err() != nil {
+	if interrupted(ctx) {
 		return r.ended(ctx)
 	}
 	return &hostError{fmt.Errorf("enter module %s (%s): %w", module.Name, module.Digest.Short(), err)}

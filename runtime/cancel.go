@@ -24,13 +24,9 @@ func (e *Engine) Cancel(ctx context.Context, run, by, note string) error {
 		if s.CancelAsked {
 			return nil
 		}
-		entry := journal.Entry{Kind: journal.Cancel, By: by, Note: note, Time: max(e.cfg.Now().UnixNano(), s.Time), After: s.Head}
-		err = e.cfg.Journal.Append(ctx, run, s.Len, entry)
-		if err == nil {
-			return nil
-		}
+		err = e.extend(ctx, s, journal.Entry{Kind: journal.Cancel, By: by, Note: note})
 		if !errors.Is(err, journal.ErrConflict) {
-			return &JournalError{Run: run, Err: err}
+			return err
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // me returns this process's id. It is registered before the first claim is appended, and a process that never claims
@@ -111,14 +112,13 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 		if err := e.mayClaim(l.state, force); err != nil {
 			return nil, err
 		}
-		claim, err := e.claim(max(e.cfg.Now().UnixNano(), l.state.Time))
+		claim, err := e.claim(e.cfg.Now().UnixNano())
 		if err != nil {
 			return nil, err
 		}
-		claim.After = l.state.Head
-		err = e.cfg.Journal.Append(ctx, l.state.Run, l.state.Len, claim)
+		err = e.extend(ctx, l.state, claim)
 		if err != nil && !errors.Is(err, journal.ErrConflict) {
-			return nil, &JournalError{Run: l.state.Run, Err: err}
+			return nil, err
 		}
 		claimed := err == nil
 		if l, err = e.load(ctx, l.state.Run); err != nil {
@@ -128,6 +128,15 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 			return l, nil
 		}
 	}
+}
+
+// giveBack releases a run that Start claimed and that cannot be driven after all, and returns why.
+func (e *Engine) giveBack(ctx context.Context, l *loaded, why error) error {
+	if !e.isMe(l.state.Owner) {
+		return why
+	}
+	rel := journal.Entry{Kind: journal.Released, Owner: l.state.Owner, Name: journal.StopFailed, Note: toolabi.CutText(why.Error(), 512)}
+	return errors.Join(why, e.extend(context.WithoutCancel(ctx), l.state, rel))
 }
 
 // begin lets one goroutine of this engine at a time act for a run.

@@ -138,7 +138,7 @@ func TestWorkLeavesARunAloneAfterThreeCrashes(t *testing.T) {
 			m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
 			p := m.start(nil)
 			spec, modules := m.spec(`{}`)
-			if _, err := p.Start(t.Context(), "r", spec, modules); err != nil {
+			if _, err := p.Start(t.Context(), "r", spec, modules, true); err != nil {
 				t.Fatal(err)
 			}
 			p.store.Close()

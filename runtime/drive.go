@@ -65,11 +65,11 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (Resu
 	}
 	spec, err := e.readSpec(ctx, l.history.Created())
 	if err != nil {
-		return Result{}, err
+		return Result{}, e.giveBack(ctx, l, err)
 	}
 	driver, err := e.driver(spec, opts.Driver)
 	if err != nil {
-		return Result{}, err
+		return Result{}, e.giveBack(ctx, l, err)
 	}
 	if l, err = e.take(ctx, l, opts.TakeOver); err != nil {
 		return Result{}, err
@@ -79,6 +79,12 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (Resu
 	}
 	r := newRun(e, run, spec, l)
 	defer r.log.close()
+	switch {
+	case l.state.CancelAsked:
+		return r.finishCancelled()
+	case l.state.Late > 0:
+		return Result{}, r.stop(&LateError{Run: run})
+	}
 	if err := r.addGrants(opts); err != nil {
 		return Result{}, err
 	}
@@ -141,6 +147,9 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	if stopped := r.stoppedBy(); stopped != nil {
 		err = stopped // also when the driver took no notice
 	}
+	if err != nil && !stops(err) && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
+	}
 	if err == nil || !stops(err) {
 		if d := r.unasked(); d != nil {
 			err = d
@@ -150,11 +159,9 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	case err == nil:
 		return r.finish(journal.OK, output, nil)
 	case errors.Is(err, journal.ErrCancelled):
-		return r.finish(journal.Cancelled, nil, &FailedError{Run: r.id, Outcome: journal.Cancelled})
+		return r.finishCancelled()
 	case stops(err):
 		return r.result(nil), r.stop(err)
-	case ctx.Err() != nil:
-		return r.result(nil), r.stop(fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx)))
 	}
 	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: asFailure(err)}
 	body, encErr := toolabi.Encode(failed.Err)
@@ -211,8 +218,12 @@ func (r *Run) finish(outcome journal.Outcome, body []byte, failed error) (Result
 	if err := journal.SetBody(context.Background(), r.engine.blobs, &f, body); err != nil {
 		return r.result(nil), r.journalError(err)
 	}
-	if _, err := r.log.add(f, true); err != nil {
-		return r.result(nil), r.journalError(err)
+	if err := r.add(f); err != nil {
+		var late *LateError
+		if errors.As(err, &late) {
+			return r.result(nil), r.stop(late)
+		}
+		return r.result(nil), err
 	}
 	if outcome != journal.OK {
 		return r.result(nil), failed
@@ -220,14 +231,31 @@ func (r *Run) finish(outcome journal.Outcome, body []byte, failed error) (Result
 	return r.result(body), nil
 }
 
+// finishCancelled closes a cancelled run. What it leaves in doubt is named, and can be settled afterwards.
+func (r *Run) finishCancelled() (Result, error) {
+	var doubt []journal.Step
+	r.log.view(func(_ *journal.History, s *journal.State) { doubt = s.InDoubt() })
+	f := journal.Entry{Kind: journal.Finished, Outcome: journal.Cancelled}
+	if len(doubt) > 0 {
+		f.Note = toolabi.CutText(fmt.Sprintf("nobody knows whether these happened: %v", doubt), 512)
+	}
+	if err := r.add(f); err != nil {
+		return r.result(nil), err
+	}
+	return r.result(nil), &FailedError{Run: r.id, Outcome: journal.Cancelled}
+}
+
+// add appends an entry of the run's own, durably.
+func (r *Run) add(e journal.Entry) error {
+	_, err := r.log.add(e, true)
+	return r.describeFence(r.stopFor(e.Step, err))
+}
+
 // stop releases the run with the reason for it, so that anyone may go on with it.
 func (r *Run) stop(err error) error {
-	if flushErr := r.log.flush(); flushErr != nil {
-		return r.describeFence(flushErr)
-	}
 	rel := journal.Entry{Kind: journal.Released, Name: stopName(err), Note: toolabi.CutText(err.Error(), 512)}
-	if _, relErr := r.log.add(rel, true); relErr != nil {
-		return r.describeFence(r.journalError(relErr))
+	if relErr := r.add(rel); relErr != nil {
+		return relErr
 	}
 	return err
 }
@@ -238,9 +266,10 @@ func stopName(err error) string {
 		unconfirmed *UnconfirmedError
 		waiting     *WaitingError
 		diverged    *DivergedError
+		late        *LateError
 	)
 	switch {
-	case errors.As(err, &uncertain), errors.As(err, &unconfirmed):
+	case errors.As(err, &uncertain), errors.As(err, &unconfirmed), errors.As(err, &late):
 		return journal.StopUncertain
 	case errors.As(err, &waiting):
 		return journal.StopWaiting

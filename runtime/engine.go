@@ -94,6 +94,7 @@ const (
 type Engine struct {
 	cfg      Config
 	blobs    journal.Blobs
+	kv       journal.KV
 	owners   journal.Owners
 	identity journal.Digest
 	funcs    map[string]hostfuncs.Func
@@ -104,7 +105,7 @@ type Engine struct {
 	owner   string          // guarded by mu: this process's id, "" until it claims a run
 }
 
-// New returns an engine.
+// New returns an engine. A journal's handle belongs to one engine: two on the same handle would count as one owner.
 func New(cfg Config) (*Engine, error) {
 	if cfg.Journal == nil {
 		return nil, errors.New("runtime: Config.Journal is missing")
@@ -120,12 +121,16 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{cfg: cfg, funcs: map[string]hostfuncs.Func{}, driving: map[string]bool{}}
 	for _, f := range cfg.Funcs {
+		if f.Call == nil && f.Class != toolabi.Wait {
+			return nil, fmt.Errorf("runtime: host function %s does nothing", f.Name)
+		}
 		if _, ok := e.funcs[f.Name]; ok {
 			return nil, fmt.Errorf("runtime: host function %s is given twice", f.Name)
 		}
 		e.funcs[f.Name] = f
 	}
 	e.blobs, _ = cfg.Journal.(journal.Blobs)
+	e.kv, _ = cfg.Journal.(journal.KV)
 	e.owners, _ = cfg.Journal.(journal.Owners)
 	if e.owners == nil {
 		e.owner = randomOwner()

@@ -196,10 +196,11 @@ func stops(err error) bool {
 		limit       *LimitError
 		jerr        *JournalError
 		host        *hostError
+		late        *LateError
 	)
 	return errors.As(err, &uncertain) || errors.As(err, &unconfirmed) || errors.As(err, &waiting) ||
 		errors.As(err, &diverged) || errors.As(err, &busy) || errors.As(err, &limit) || errors.As(err, &jerr) ||
-		errors.As(err, &host) || errors.Is(err, ErrInterrupted) || errors.Is(err, journal.ErrCancelled)
+		errors.As(err, &host) || errors.As(err, &late) || errors.Is(err, ErrInterrupted) || errors.Is(err, journal.ErrCancelled)
 }
 
 // hostError is a fault of the host that is no outcome of any step: a module that cannot be loaded, a blob that is gone.

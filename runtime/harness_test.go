@@ -169,7 +169,9 @@ func (m *machine) funcs() []hostfuncs.Func {
 		return fmt.Appendf(nil, "read %d", m.reads), nil
 	}
 	said := func(_ context.Context, c hostfuncs.Call, request []byte) ([]byte, error) {
-		c.Log(toolabi.LevelInfo, string(request))
+		if c.Log != nil {
+			c.Log(toolabi.LevelInfo, string(request))
+		}
 		return nil, nil
 	}
 	return []hostfuncs.Func{
@@ -208,7 +210,7 @@ func (m *machine) spec(input string) (runtime.Spec, map[toolabi.Digest][]byte) {
 // drive starts run r if it does not exist, and drives it.
 func (m *machine) drive(p *process, driver runtime.Driver) (runtime.Result, error) {
 	spec, modules := m.spec(`{}`)
-	if _, err := p.Start(m.t.Context(), "r", spec, modules); err != nil {
+	if _, err := p.Start(m.t.Context(), "r", spec, modules, true); err != nil {
 		return runtime.Result{}, err
 	}
 	return p.Drive(m.t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: driver}})

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -25,16 +24,31 @@ func (f *frame) host(ctx context.Context, name string, request []byte) (toolabi.
 	if err != nil {
 		return toolabi.Answer{}, err
 	}
+	f.answered(o, out)
 	return toolabi.Answer{Reply: out.reply, Err: out.err, At: out.at}, nil
 }
 
-// free calls a function that leaves no trace, unless the call is still being answered from the log: then a person has
-// seen it before.
-func (f *frame) free(ctx context.Context, fn hostfuncs.Func, request []byte) toolabi.Answer {
-	if f.run.recorded(f.step) > f.asked() {
-		return toolabi.Answer{}
+// answered notes what an answer means for those that follow. A request that is repeated because the outcome of the one
+// before is unknown is the same request, and has the same key.
+func (f *frame) answered(o op, out outcome) {
+	if out.err != nil && out.err.Effect == toolabi.EffectUnknown {
+		f.mu.Lock()
+		f.seen[o.digest]--
+		f.mu.Unlock()
 	}
-	reply, err := fn.Call(ctx, f.hostCall(fn, nil), request)
+	if out.served && f.run.recorded(f.step) == f.asked() {
+		f.goLive() // that was the last answer of the log
+	}
+}
+
+// free calls a function that leaves no trace. While the call is still being answered from the log nothing is said to
+// people, who have seen it before; the tool is answered as it was.
+func (f *frame) free(ctx context.Context, fn hostfuncs.Func, request []byte) toolabi.Answer {
+	c := f.hostCall(fn, nil)
+	if f.run.recorded(f.step) > f.asked() {
+		c.Log, c.Progress = nil, nil
+	}
+	reply, err := fn.Call(ctx, c, request)
 	if err != nil {
 		return toolabi.Answer{Err: hostfuncs.AsError(err)}
 	}
@@ -86,24 +100,18 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 
 // do calls the function.
 func (f *frame) do(ctx context.Context, fn hostfuncs.Func, request []byte, intent *journal.Entry) (outcome, error) {
-	var sent int64
+	send := sending{run: f.run, intent: intent}
 	c := f.hostCall(fn, intent)
-	c.Sent = func(n int64) { sent = n }
+	c.BeforeSend = send.allow
+	c.Sent = func(n int64) { send.sent = n }
+	var writes []journal.Write
+	c.Get, c.Stage = f.run.state(ctx, &writes)
 	reply, err := fn.Call(ctx, c, request)
-	switch {
-	case err == nil:
-		return outcome{reply: reply}, nil
-	case stops(err):
-		return outcome{}, err
+	out, err := send.outcome(ctx, reply, err, toolabi.Internal)
+	if out.err == nil && fn.Class == toolabi.Local {
+		out.writes = writes
 	}
-	var t *toolabi.Error
-	if !errors.As(err, &t) {
-		t = hostfuncs.AsError(err)
-		if intent != nil && sent > 0 {
-			t.Effect = toolabi.EffectUnknown
-		}
-	}
-	return outcome{err: t, evidence: sent}, nil
+	return out, err
 }
 
 // hostCall says to a function who asks and what it may do.
@@ -130,25 +138,6 @@ func (f *frame) hostCall(fn hostfuncs.Func, intent *journal.Entry) hostfuncs.Cal
 	}
 	if intent != nil {
 		c.Step, c.Key, c.Repeatable = string(intent.Step), intent.Key, intent.OnCut == journal.Redo
-		c.BeforeSend = func() error { return r.maySend(intent) }
 	}
 	return c
-}
-
-// maySend is asked immediately before the first byte of an effect leaves.
-func (r *Run) maySend(intent *journal.Entry) error {
-	now := r.engine.cfg.Now().UnixNano()
-	if intent.OnCut == journal.Doubt && now > intent.SendBy {
-		e := toolabi.NewError(toolabi.Timeout, "it was too late to send; nothing was sent")
-		e.Retry = toolabi.RetrySafe
-		return e
-	}
-	s, err := r.engine.state(context.Background(), r.id)
-	if err != nil {
-		return &JournalError{Run: r.id, Err: err}
-	}
-	if s.Owner != r.log.owner {
-		return &BusyError{Run: r.id, Owner: s.Owner}
-	}
-	return nil
 }

@@ -13,7 +13,8 @@ import (
 // Resolution is what someone says about an effect whose outcome is unknown.
 type Resolution struct {
 	// Happened says that the effect took place, with Reply as what the tool is to be told: the encoded reply of the host
-	// function. False says that it did not take place, and may be attempted again under the same key.
+	// function. False says that it did not take place, and may be attempted again under the same key. For a step that
+	// waits, true is the answer that Reply holds, and false a denial.
 	Happened bool
 	Reply    []byte
 	// Now accepts "did not happen" although the request might still be on its way. It is recorded.
@@ -37,20 +38,16 @@ func (e *TooSoonError) Error() string {
 	return fmt.Sprintf("run %s: the request of %s may still be on its way until %s", e.Run, e.Step, e.Until.UTC().Format(time.RFC3339))
 }
 
-// Resolve settles an effect whose outcome is unknown. It claims the run first, so it is refused while the run is being
-// driven, and nothing is executed.
+// Resolve settles an effect whose outcome is unknown, or answers a step that waits. Nothing is executed. For an effect
+// it claims the run first, so it is refused while the run is being driven; what waits is answered by anyone, at any time.
+// What a cancelled run left in doubt is settled by a late entry, which changes no outcome.
 //
-// Errors: *BusyError; *TooSoonError; ErrNotOpen, with what the log holds instead; journal.ErrClosed for a finished run;
-// journal.ErrNotFound.
+// Errors: *BusyError; *TooSoonError; ErrNotOpen, with what the log holds instead; journal.ErrClosed for a step of a
+// finished run that is not in doubt; journal.ErrNotFound.
 func (e *Engine) Resolve(ctx context.Context, run string, step journal.Step, res Resolution) error {
 	if err := step.Validate(); err != nil {
 		return err
 	}
-	end, err := e.begin(run)
-	if err != nil {
-		return err
-	}
-	defer end()
 	for {
 		err := e.resolve(ctx, run, step, res)
 		if !errors.Is(err, journal.ErrConflict) {
@@ -64,67 +61,114 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 	if err != nil {
 		return err
 	}
-	if l.state.Finished {
-		return fmt.Errorf("run %s: %w", run, journal.ErrClosed)
-	}
-	if err := e.mayClaim(l.state, false); err != nil {
-		return err
-	}
 	step, past := l.history.Latest(step)
-	if err := resolvable(run, step, past); err != nil {
+	waits := past != nil && past.Open() && past.Intent.OnCut == journal.Await
+	if !waits && !l.state.Finished {
+		if err := e.mayClaim(l.state, false); err != nil {
+			return err
+		}
+	}
+	if err := resolvable(l.state, step, past); err != nil {
 		return err
 	}
-	now := e.cfg.Now()
-	if until := settled(past.Intent); !res.Happened && !res.Now && now.Before(until) {
-		return &TooSoonError{Run: run, Step: step, Until: until}
+	settled, err := e.settled(ctx, l, step, past.Intent)
+	if err != nil {
+		return err
+	}
+	if !res.Happened && !res.Now && !waits && e.cfg.Now().Before(settled) {
+		return &TooSoonError{Run: run, Step: step, Until: settled}
 	}
 	said, err := e.verdict(ctx, step, past.Intent, res)
 	if err != nil {
 		return err
 	}
-	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "resolved " + string(step)}
-	claim, err := e.claim(now.UnixNano())
+	switch {
+	case l.state.Finished:
+		said.Kind = journal.Late
+		if said.Outcome == 0 {
+			said.Outcome, said.Effect = journal.Fail, journal.EffectNone
+		}
+		return e.extend(ctx, l.state, said)
+	case waits:
+		return e.extend(ctx, l.state, said)
+	}
+	end, err := e.begin(run)
 	if err != nil {
 		return err
 	}
-	entries := []journal.Entry{claim, said, released}
-	for i := range entries {
-		entries[i].Seq, entries[i].Owner = l.state.Len+uint64(i), claim.Owner
-		entries[i].Time = max(now.UnixNano(), l.state.Time)
+	defer end()
+	claim, err := e.claim(e.cfg.Now().UnixNano())
+	if err != nil {
+		return err
 	}
-	entries[0].After = l.state.Head
-	err = e.cfg.Journal.Append(ctx, run, l.state.Len, entries...)
+	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "settled " + string(step)}
+	said.Owner, released.Owner = claim.Owner, claim.Owner
+	return e.extend(ctx, l.state, claim, said, released)
+}
+
+// extend appends entries at the end of a log that is as s says. Errors: journal.ErrConflict when it is not.
+func (e *Engine) extend(ctx context.Context, s *journal.State, entries ...journal.Entry) error {
+	now := max(e.cfg.Now().UnixNano(), s.Time)
+	for i := range entries {
+		entries[i].Time = now
+	}
+	entries[0].After = s.Head
+	err := e.cfg.Journal.Append(ctx, s.Run, s.Len, entries...)
 	if err != nil && !errors.Is(err, journal.ErrConflict) {
-		return &JournalError{Run: run, Err: err}
+		return &JournalError{Run: s.Run, Err: err}
 	}
 	return err
 }
 
 // resolvable says why a step has nothing to settle.
-func resolvable(run string, step journal.Step, past *journal.Past) error {
+func resolvable(s *journal.State, step journal.Step, past *journal.Past) error {
+	not := func(format string, a ...any) error {
+		return fmt.Errorf("run %s: step %s %s: %w", s.Run, step, fmt.Sprintf(format, a...), ErrNotOpen)
+	}
+	_, open := s.Open[step]
 	switch {
+	case s.Finished && !open:
+		return fmt.Errorf("run %s: %w", s.Run, journal.ErrClosed)
 	case past == nil || past.Known() == nil:
-		return fmt.Errorf("run %s has no step %s: %w", run, step, ErrNotOpen)
+		return not("does not exist")
 	case past.Result != nil:
-		return fmt.Errorf("run %s: step %s has a result (%s) already: %w", run, step, past.Result.Outcome, ErrNotOpen)
+		return not("has a result (%s) already", past.Result.Outcome)
 	case past.Void != nil:
-		return fmt.Errorf("run %s: it was said already that %s did not happen: %w", run, step, ErrNotOpen)
-	case !isEffect(past.Intent.Class):
-		return fmt.Errorf("run %s: step %s (%s) is not an effect, it is done again by itself: %w", run, step, past.Intent.Name, ErrNotOpen)
+		return not("did not happen, somebody has said already")
+	case past.Intent.OnCut != journal.Await && !isEffect(past.Intent.Class):
+		return not("(%s) is not an effect, it is done again by itself", past.Intent.Name)
 	}
 	return nil
 }
 
-// settled is when a request that was announced can no longer be on its way to the other side.
-func settled(intent *journal.Entry) time.Time {
-	// The first byte leaves at SendBy at the latest, which is the request's own timeout after the intent.
-	patience := intent.SendBy - intent.Time
-	return time.Unix(0, intent.SendBy+max(patience, 0))
+// settled is when a request that was announced can no longer be on its way to the other side: it leaves at SendBy at the
+// latest, which is the request's own timeout after the intent, may be on its way for as long again, and then the tool's
+// settle time.
+func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, intent *journal.Entry) (time.Time, error) {
+	until := intent.SendBy + max(intent.SendBy-intent.Time, 0)
+	call := l.history.Find(step.Parent())
+	if call == nil || call.Known() == nil {
+		return time.Unix(0, until), nil
+	}
+	spec, err := e.readSpec(ctx, l.history.Created())
+	if err != nil {
+		return time.Time{}, err
+	}
+	if _, tool, err := spec.tool(call.Known().Name); err == nil {
+		until += int64(time.Duration(tool.SettleMS) * time.Millisecond)
+	}
+	return time.Unix(0, until), nil
 }
 
 // verdict is the entry that settles a step.
 func (e *Engine) verdict(ctx context.Context, step journal.Step, intent *journal.Entry, res Resolution) (journal.Entry, error) {
 	said := journal.Entry{Kind: journal.Void, Step: step, Name: intent.Name, Class: intent.Class, By: res.By, Note: res.Note}
+	if said.By == "" {
+		said.By = "somebody"
+	}
+	if !res.Happened && intent.OnCut == journal.Await {
+		return e.denial(step, said, res.Note)
+	}
 	if !res.Happened {
 		if res.Now {
 			said.Note = note(said.Note, "said before the request could have settled")
@@ -132,10 +176,17 @@ func (e *Engine) verdict(ctx context.Context, step journal.Step, intent *journal
 		return said, nil
 	}
 	said.Kind, said.Outcome = journal.Result, journal.OK
-	if intent.Class == uint8(toolabi.Once) {
+	if intent.OnCut == journal.Doubt {
 		said.Effect = journal.EffectApplied
 	}
 	return said, journal.SetBody(ctx, e.blobs, &said, res.Reply)
+}
+
+// denial is the answer no to a step that waits: nothing was executed, and the tool is told so.
+func (e *Engine) denial(step journal.Step, said journal.Entry, why string) (journal.Entry, error) {
+	body, err := toolabi.Encode(toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s was denied: %s", step, why)))
+	said.Kind, said.Outcome, said.Body = journal.Result, journal.Denied, body
+	return said, err
 }
 
 func note(a, b string) string {
@@ -143,4 +194,22 @@ func note(a, b string) string {
 		return b
 	}
 	return a + " (" + b + ")"
+}
+
+// Acknowledge says that somebody has looked at the outcomes of a run that arrived too late to count. An unfinished run
+// may then go on. Errors: ErrNotOpen when there is none.
+func (e *Engine) Acknowledge(ctx context.Context, run, by, note string) error {
+	for {
+		s, err := e.state(ctx, run)
+		if err != nil {
+			return err
+		}
+		if s.Late == 0 {
+			return fmt.Errorf("run %s has no outcome that arrived too late: %w", run, ErrNotOpen)
+		}
+		err = e.extend(ctx, s, journal.Entry{Kind: journal.Record, Name: journal.RecordAcknowledged, By: by, Note: note})
+		if !errors.Is(err, journal.ErrConflict) {
+			return err
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -94,24 +95,48 @@ func (r *Run) CallAll(ctx context.Context, calls []CallSpec) []CallResult {
 	return results
 }
 
-// DoFunc does a step that is not a tool's. key is its idempotency key, "" for a Read. A *toolabi.Error is an outcome;
-// any other error is one too, with toolabi.Failed, unless ctx has ended. Where class is toolabi.Once, an outcome whose
-// Effect is unknown leaves the step uncertain.
-type DoFunc func(ctx context.Context, key string) (reply []byte, err error)
+// Act is a step of a driver's own, such as asking a model.
+type Act struct {
+	// Name says what is done, Request with what; both identify the step and are recorded.
+	Name    string
+	Request []byte
+	// Class is toolabi.Read, Effect or Once.
+	Class toolabi.Class
+	// Timeout is how long an effect may be on its way; 0 means 30 s. Do keeps to it by itself.
+	Timeout time.Duration
+	// Do does it. A *toolabi.Error is an outcome; any other error is one too, with toolabi.Failed and, for an effect that
+	// was allowed to send, an effect that is unknown. An unknown outcome of a Once leaves the step uncertain.
+	Do func(ctx context.Context, a Attempt) (reply []byte, err error)
+}
 
-// Do does a step of the driver's own, such as asking a model, or returns what came of it when the log holds that. class
-// is toolabi.Read, Effect or Once; request identifies what is asked and is recorded.
-func (r *Run) Do(ctx context.Context, step journal.Step, name string, class toolabi.Class, request []byte, do DoFunc) ([]byte, error) {
-	if class != toolabi.Read && class != toolabi.Effect && class != toolabi.Once {
-		return nil, fmt.Errorf("step %s: a driver's own step cannot be of class %s", step, class)
+// Attempt is what a step's function is given.
+type Attempt struct {
+	// Key is the idempotency key, "" for a Read.
+	Key string
+	// BeforeSend is called immediately before the first byte leaves. When it returns an error nothing may be sent, and
+	// the function returns that error as it is.
+	BeforeSend func() error
+}
+
+// Do does a step of the driver's own, or returns what came of it when the log holds that.
+func (r *Run) Do(ctx context.Context, step journal.Step, act Act) ([]byte, error) {
+	if act.Class != toolabi.Read && act.Class != toolabi.Effect && act.Class != toolabi.Once {
+		return nil, fmt.Errorf("step %s: a driver's own step cannot be of class %s", step, act.Class)
 	}
 	if err := r.ask(step); err != nil {
 		return nil, err
 	}
+	digest := requestDigest(act.Name, act.Request)
 	o := op{
-		step: step, name: name, class: class, request: request, digest: requestDigest(name, request), now: class != toolabi.Read,
-		key:     func() string { return idempotencyKey(r.engine.identity, r.id, step, requestDigest(name, request), 1) },
-		perform: func(ctx context.Context, in *journal.Entry) (outcome, error) { return r.perform(ctx, in, do) },
+		step: step, name: act.Name, class: act.Class, request: act.Request, digest: digest,
+		now: act.Class != toolabi.Read, timeout: act.Timeout,
+		perform: func(ctx context.Context, in *journal.Entry) (outcome, error) { return r.perform(ctx, in, act) },
+	}
+	if o.timeout == 0 {
+		o.timeout = defaultSendTimeout
+	}
+	if act.Class != toolabi.Read {
+		o.key = func() string { return idempotencyKey(r.engine.identity, r.id, step, digest, 1) }
 	}
 	out, err := r.step(ctx, o)
 	if err != nil {
@@ -123,24 +148,14 @@ func (r *Run) Do(ctx context.Context, step journal.Step, name string, class tool
 	return out.reply, nil
 }
 
-func (r *Run) perform(ctx context.Context, in *journal.Entry, do DoFunc) (outcome, error) {
-	key := ""
+func (r *Run) perform(ctx context.Context, in *journal.Entry, act Act) (outcome, error) {
+	send := sending{run: r, intent: in}
+	a := Attempt{BeforeSend: send.allow}
 	if in != nil {
-		key = in.Key
+		a.Key = in.Key
 	}
-	reply, err := do(ctx, key)
-	if err == nil {
-		return outcome{reply: reply}, nil
-	}
-	var t *toolabi.Error
-	if !errors.As(err, &t) {
-		if ctx.Err() != nil {
-			return outcome{}, fmt.Errorf("%w: %w", ErrInterrupted, err)
-		}
-		t = toolabi.NewError(toolabi.Failed, err.Error())
-		t.Effect = toolabi.EffectUnknown
-	}
-	return outcome{err: t}, nil
+	reply, err := act.Do(ctx, a)
+	return send.outcome(ctx, reply, err, toolabi.Failed)
 }
 
 // ask notes that the driver asked for one of its steps.
@@ -189,6 +204,18 @@ func (r *Run) result(output []byte) Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Result{Output: output, Counts: r.counts}
+}
+
+// stopFor turns what the rules refuse into the error that says what a person has to do, and any other error of the log
+// into one that ends the driving.
+func (r *Run) stopFor(step journal.Step, err error) error {
+	switch {
+	case errors.Is(err, journal.ErrLate):
+		return &LateError{Run: r.id}
+	case errors.Is(err, journal.ErrUnconfirmed):
+		return &UnconfirmedError{Run: r.id, Step: step}
+	}
+	return r.journalError(err)
 }
 
 // journalError makes an error of the log one that ends the driving, where it is not one already.

@@ -14,9 +14,10 @@ import (
 // the journal alone.
 //
 // A run of this id that is made of the same is fine: begun is false, and Drive goes on with it. Nothing is executed.
+// With claim the first commit claims the run as well, for a caller that drives it at once.
 //
 // Errors: *OtherRunError when the id is taken by another run; an error of journal.ValidateRun; the journal's own.
-func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[toolabi.Digest][]byte) (begun bool, err error) {
+func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[toolabi.Digest][]byte, claim bool) (begun bool, err error) {
 	if err := journal.ValidateRun(run); err != nil {
 		return false, err
 	}
@@ -40,13 +41,15 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 	if err := journal.SetBody(ctx, e.blobs, &created, body); err != nil {
 		return false, err
 	}
-	// The claim shares the commit: who starts a run nearly always drives it.
-	claim, err := e.claim(now)
-	if err != nil {
-		return false, err
+	first := []journal.Entry{created}
+	if claim {
+		c, err := e.claim(now)
+		if err != nil {
+			return false, err
+		}
+		first = append(first, c)
 	}
-	claim.Seq = 1
-	err = e.cfg.Journal.Append(ctx, run, 0, created, claim)
+	err = e.cfg.Journal.Append(ctx, run, 0, first...)
 	if errors.Is(err, journal.ErrConflict) { // someone was faster
 		existing, err := e.Spec(ctx, run)
 		if err != nil {

@@ -29,11 +29,13 @@ type op struct {
 
 // outcome is what came of a step.
 type outcome struct {
-	reply    []byte
-	err      *toolabi.Error
-	evidence int64 // bytes sent, of an effect whose outcome is not known
-	at       int64 // when it became known
-	served   bool
+	reply  []byte
+	err    *toolabi.Error
+	sent   int64           // bytes written, of an effect whose outcome is not known
+	unsent bool            // it was stopped before anything could leave
+	writes []journal.Write // changes of state that belong to it
+	at     int64           // when it became known
+	served bool            // it came from the log
 }
 
 // step takes one step into the log and out of it. It is the only way.
@@ -49,8 +51,12 @@ func (r *Run) step(ctx context.Context, o op) (outcome, error) {
 		if errors.Is(err, errMoved) {
 			continue
 		}
+		var cut *cutError
+		if errors.As(err, &cut) {
+			return outcome{}, err // the call ends, and the run goes on
+		}
 		if err != nil {
-			return outcome{}, r.halt(r.describeFence(r.journalError(err)))
+			return outcome{}, r.halt(r.describeFence(r.stopFor(step, err)))
 		}
 		return out, nil
 	}
@@ -127,6 +133,9 @@ func (r *Run) serve(ctx context.Context, o op, step journal.Step, result journal
 func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal.Past) (outcome, error) {
 	switch past.Intent.OnCut {
 	case journal.Doubt:
+		if provablyUnsent(past) {
+			return outcome{}, r.void(step, past)
+		}
 		return outcome{}, r.uncertain(step, past, "")
 	case journal.Await:
 		return outcome{}, &WaitingError{Run: r.id, Step: step, For: past.Intent.Name}
@@ -141,6 +150,21 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		}
 	}
 	return r.execute(ctx, o, step, past.Intent)
+}
+
+// provablyUnsent says whether the process that began an effect left the evidence that nothing of it left the host.
+func provablyUnsent(past *journal.Past) bool {
+	n := len(past.Evidence)
+	return n > 0 && past.Evidence[n-1].Effect == journal.EffectNone
+}
+
+// void says for the log that a step did not happen, so that it is attempted again.
+func (r *Run) void(step journal.Step, past *journal.Past) error {
+	v := journal.Entry{Kind: journal.Void, Step: step, Name: past.Intent.Name, Class: past.Intent.Class, Note: "nothing of it was sent"}
+	if _, err := r.log.add(v, false); err != nil {
+		return err
+	}
+	return errMoved
 }
 
 func (r *Run) flushUnlessFusing() error {
@@ -199,8 +223,11 @@ func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error
 // attempt begins an attempt that the log does not hold. before is the intent of the attempt before it, whose key, seed
 // and start it inherits.
 func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Entry) (outcome, error) {
-	if ctx.Err() != nil {
-		return outcome{}, r.ended(ctx)
+	if err := r.mayBegin(ctx, step); err != nil {
+		return outcome{}, err
+	}
+	if before != nil && r.expired(o, step, before) != "" {
+		o.class = toolabi.Once // the provider may have forgotten the key, so that it must not be repeated any more
 	}
 	switch {
 	case o.refused != nil:
@@ -227,6 +254,22 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 		return outcome{}, &WaitingError{Run: r.id, Step: step, For: o.name}
 	}
 	return r.execute(ctx, o, step, &intent)
+}
+
+// mayBegin says why no new step is begun, or nil.
+func (r *Run) mayBegin(ctx context.Context, step journal.Step) (err error) {
+	if ctx.Err() != nil {
+		return r.ended(ctx)
+	}
+	r.log.view(func(_ *journal.History, s *journal.State) {
+		switch {
+		case s.CancelAsked && !brokenBlindAppend:
+			err = fmt.Errorf("%w: %s is not started", journal.ErrCancelled, step)
+		case s.Late > 0:
+			err = &LateError{Run: r.id}
+		}
+	})
+	return err
 }
 
 // intent builds the entry that announces a step.
@@ -277,18 +320,31 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 		r.count(func(c *Counts) { c.Executed++ })
 	}
 	doing := ctx
-	if o.class == toolabi.Once {
+	once := o.class == toolabi.Once
+	if once {
 		// Its own timeout bounds it. Nothing else breaks it off, because that would leave its outcome unknown.
 		doing = context.WithoutCancel(ctx)
 	}
 	out, err := o.perform(doing, intent)
 	if err != nil {
+		if once && out.unsent {
+			r.noteUnsent(*intent, err)
+		}
 		return outcome{}, err
 	}
-	if o.class != toolabi.Once && out.err != nil && interrupted(ctx) {
+	if !once && out.err != nil && interrupted(ctx) {
 		return outcome{}, r.ended(ctx) // the error is the interruption's, not the step's
 	}
 	return r.record(ctx, o, step, intent, out)
+}
+
+// noteUnsent leaves the evidence that an effect was stopped before anything could leave. Where even that cannot be
+// written, the effect is in doubt, which is true.
+func (r *Run) noteUnsent(intent journal.Entry, why error) {
+	ev := Evidence{Err: toolabi.NewError(toolabi.Internal, "it was stopped before anything was sent: "+why.Error())}
+	if rec, err := evidenceEntry(intent.Step, journal.EffectNone, ev); err == nil {
+		_, _ = r.log.add(rec, true)
+	}
 }
 
 // record writes what came of a step.
@@ -305,7 +361,7 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 	if err != nil {
 		return outcome{}, err
 	}
-	result, err = r.log.add(result, o.class == toolabi.Once && intent != nil || o.now)
+	result, err = r.log.add(result, o.class == toolabi.Once && intent != nil || o.now || len(result.Writes) > 0)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -315,7 +371,7 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 }
 
 func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (journal.Entry, error) {
-	e := journal.Entry{Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK}
+	e := journal.Entry{Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK, Writes: out.writes}
 	body := out.reply
 	if out.err != nil {
 		e.Outcome = journal.Fail
@@ -329,7 +385,7 @@ func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *
 	}
 	if intent == nil {
 		e.OnCut, e.Module, e.Request, e.Note = journal.Redo, o.module, o.digest, o.note
-	} else if o.class == toolabi.Once {
+	} else if intent.OnCut == journal.Doubt {
 		e.Effect = journal.EffectApplied
 		if out.err != nil && out.err.Effect != toolabi.EffectApplied {
 			e.Effect = journal.EffectNone
@@ -341,16 +397,19 @@ func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *
 
 // doubt records what is known of an effect whose outcome is not, and leaves the step open: the tool never sees it.
 func (r *Run) doubt(step journal.Step, intent journal.Entry, out outcome) error {
-	ev := Evidence{Err: out.err, Sent: out.evidence}
-	body, err := toolabi.Encode(ev)
+	rec, err := evidenceEntry(step, journal.EffectUnknown, Evidence{Err: out.err, Sent: out.sent})
 	if err != nil {
 		return err
 	}
-	rec := journal.Entry{Kind: journal.Record, Step: step, Name: recordEvidence, Effect: journal.EffectUnknown, Body: body}
 	if _, err := r.log.add(rec, true); err != nil {
 		return err
 	}
 	return r.uncertain(step, &journal.Past{Intent: &intent, Evidence: []journal.Entry{rec}}, "")
+}
+
+func evidenceEntry(step journal.Step, effect journal.Effect, ev Evidence) (journal.Entry, error) {
+	body, err := toolabi.Encode(ev)
+	return journal.Entry{Kind: journal.Record, Step: step, Name: recordEvidence, Effect: effect, Body: body}, err
 }
 
 // executeFirst is the negative control: the effect takes place before anything is written.

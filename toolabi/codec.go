@@ -14,6 +14,7 @@ var (
 		ShortestFloat: cbor.ShortestFloat16,
 		NaNConvert:    cbor.NaNConvert7e00,
 		InfConvert:    cbor.InfConvertFloat16,
+		NilContainers: cbor.NilContainerAsEmpty, // null is not a byte string or an array
 		IndefLength:   cbor.IndefLengthForbidden,
 		TagsMd:        cbor.TagsForbidden,
 	}.EncMode())

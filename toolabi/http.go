@@ -48,7 +48,7 @@ type Header struct {
 
 // HTTPReply is the reply of http_fetch and http_send.
 type HTTPReply struct {
-	// Status is the HTTP status, 100 to 599.
+	// Status is the HTTP status, 200 to 599; interim replies are passed over.
 	Status uint16 `cbor:"1,keyasint"`
 	// Headers are the reply's, sorted by name, names in canonical form; several values of one name keep their order.
 	// Values that are not UTF-8 are read as ISO 8859-1.

@@ -101,7 +101,7 @@ func (s *site) life(text, input string, wrap func(journaltest.Store) journaltest
 			Tools: []toolabi.Tool{{Name: "send"}, {Name: "pure_find", Idempotency: toolabi.Pure}},
 		}}},
 	}
-	if _, err := e.Start(s.t.Context(), "r", spec, map[toolabi.Digest][]byte{spec.Modules[0].Digest: wasm}); err != nil {
+	if _, err := e.Start(s.t.Context(), "r", spec, map[toolabi.Digest][]byte{spec.Modules[0].Digest: wasm}, true); err != nil {
 		return e, runtime.Result{}, err
 	}
 	driver := plan.Driver()

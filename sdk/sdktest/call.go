@@ -72,7 +72,7 @@ func invoke(s *stage, request []byte) ([]byte, error) {
 	calling.Lock()
 	defer calling.Unlock()
 	before := host.Install(s.answer)
-	defer host.Install(before)
+	defer func() { host.Install(before) }()
 	return registry.Default.Invoke(context.WithoutCancel(s.ctx), request)
 }
 

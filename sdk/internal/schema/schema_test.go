@@ -21,10 +21,12 @@ type (
 		Kind    string   `json:"kind,omitempty" enum:"card,bank"`
 		Level   int      `json:"level,omitzero" enum:"1,2"`
 	}
+	//lint:ignore U1000 a field that is not exported is left out of the schema
 	plain    struct{ A, b, C string }
 	skipping struct {
 		Kept string
 		Left string `json:"-"`
+		//lint:ignore SA5008 encoding/json reads this as the name "-"
 		Dash string `json:"-,"`
 	}
 	inner struct {

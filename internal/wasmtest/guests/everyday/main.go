@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/wrun-dev/wrun/sdk"
@@ -27,14 +28,14 @@ func init() {
 	add("hungry", hungry)
 	add("spins", func(context.Context, struct{}) (struct{}, error) {
 		for {
-			turns++
+			turns.Add(1)
 		}
 	})
 	add("large", func(_ context.Context, in Size) ([]byte, error) { return make([]byte, in.Bytes), nil })
 }
 
 // turns counts what spins does.
-var turns uint64
+var turns atomic.Uint64
 
 func main() {}
 
