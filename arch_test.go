@@ -1,0 +1,156 @@
+package wrun_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/wrun-dev/wrun"
+
+// allowed says which packages of wrun a package may import. A pattern ending in /... stands for everything below. Each
+// package may import what lies below it under internal/.
+var allowed = []struct {
+	pkg string
+	may []string
+}{
+	{"toolabi", nil},
+	{"sdk", []string{"toolabi"}},
+	{"sdk/...", []string{"toolabi", "sdk", "sdk/internal/..."}},
+	{"hostfuncs", []string{"toolabi"}},
+	{"journal", nil},
+	{"journal/boltdb", []string{"journal"}},
+	{"journal/journaltest", []string{"journal"}},
+	{"runtime", []string{"journal", "hostfuncs", "toolabi"}},
+	{"runtime/sandbox", []string{"toolabi"}},
+	{"drivers/...", []string{"runtime", "journal", "hostfuncs", "toolabi"}},
+	{"tools/...", []string{"sdk", "toolabi"}},
+	{"cmd/wrun", []string{"...", ""}},
+	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},
+	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
+	{"internal/ledger/...", []string{"internal/ledger"}},
+	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
+	{"", []string{"hostfuncs", "journal", "journal/boltdb", "runtime", "runtime/sandbox", "toolabi"}},
+}
+
+// only says which package alone may import something of others, or of the standard library.
+var only = map[string][]string{
+	"github.com/tetratelabs/wazero": {"runtime/sandbox"},
+	"go.etcd.io/bbolt":              {"journal/boltdb"},
+	"github.com/fxamacker/cbor":     {"toolabi", "journal", "journal/boltdb"},
+	"github.com/spf13":              {"cmd/wrun"},
+	"go.yaml.in":                    {"drivers/plan"},
+	"github.com/itchyny/gojq":       {"drivers/plan"},
+	"github.com/santhosh-tekuri":    {"runtime"},
+	"github.com/rogpeppe":           {},
+}
+
+// never says what a package may not import of the standard library.
+var never = map[string][]string{"toolabi": {"os", "net", "net/http", "io/fs", "syscall"}}
+
+// TestImports holds every file of the module against the table above. Tests may import more.
+func TestImports(t *testing.T) {
+	seen := map[string]bool{}
+	for file := range sourceFiles(t) {
+		pkg := path.Dir(filepath.ToSlash(file))
+		if pkg == "." {
+			pkg = ""
+		}
+		may, ok := rule(pkg)
+		if !ok {
+			t.Errorf("package %q is not in the table", pkg)
+			continue
+		}
+		seen[pkg] = true
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wrong := judge(pkg, imported, may); wrong != "" {
+				t.Errorf("%s imports %s: %s", file, imported, wrong)
+			}
+		}
+	}
+	for _, r := range allowed {
+		if !strings.HasSuffix(r.pkg, "/...") && !seen[r.pkg] {
+			t.Errorf("the table names %q, and there is no such package", r.pkg)
+		}
+	}
+}
+
+func judge(pkg, imported string, may []string) string {
+	if slices.Contains(never[pkg], imported) {
+		return "this package must not"
+	}
+	for prefix, pkgs := range only {
+		if (imported == prefix || strings.HasPrefix(imported, prefix+"/")) && !slices.Contains(pkgs, pkg) {
+			return "only " + strings.Join(pkgs, ", ") + " may"
+		}
+	}
+	rest, ours := strings.CutPrefix(imported, modulePath)
+	rest = strings.TrimPrefix(rest, "/")
+	if !ours || strings.HasPrefix(rest, pkg+"/internal/") {
+		return ""
+	}
+	if !slices.ContainsFunc(may, func(pattern string) bool { return match(pattern, rest) }) {
+		return "not in the table of arch_test.go"
+	}
+	return ""
+}
+
+func rule(pkg string) ([]string, bool) {
+	for _, r := range allowed {
+		if match(r.pkg, pkg) {
+			return r.may, true
+		}
+	}
+	return nil, false
+}
+
+func match(pattern, pkg string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return pkg == below || strings.HasPrefix(pkg, below+"/")
+	}
+	return pattern == pkg
+}
+
+// sourceFiles yields the Go files of the module but its tests, also those for other platforms. Nested modules are
+// modules of their own.
+func sourceFiles(t *testing.T) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && file != ".":
+				_, nested := os.Stat(filepath.Join(file, "go.mod"))
+				if nested == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" {
+					return fs.SkipDir
+				}
+			case strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go"):
+				if !yield(file) {
+					return fs.SkipAll
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

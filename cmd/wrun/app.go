@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/drivers/call"
+	"github.com/wrun-dev/wrun/drivers/plan"
+	engine "github.com/wrun-dev/wrun/runtime"
+)
+
+// app is one use of the command: its streams and the flags that every verb knows.
+type app struct {
+	in          io.Reader
+	out, errOut io.Writer
+
+	journalPath          string
+	json, quiet, verbose bool
+
+	saying sync.Mutex // guards errOut while a run is driven
+}
+
+// drivers are the drivers of this program, by the names that runs know them by.
+func drivers() map[string]engine.DriverInfo {
+	return map[string]engine.DriverInfo{call.Name: call.Driver(), plan.Name: plan.Driver()}
+}
+
+// open opens the journal and what runs need. With create a journal that is missing is made.
+func (a *app) open(ctx context.Context, create bool) (*wrun.Host, error) {
+	path, err := a.journal()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return wrun.Open(ctx, wrun.Config{
+		Journal: path, Create: create, Cache: cache, Drivers: drivers(),
+		Observe: a.observe, OnCompile: a.compiling, Rescue: a.rescue,
+	})
+}
+
+// with opens the journal, which must be there, calls f and closes it.
+func (a *app) with(ctx context.Context, create bool, f func(*wrun.Host) error) (err error) {
+	h, err := a.open(ctx, create)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	return f(h)
+}
+
+// journal returns the path of the journal.
+func (a *app) journal() (string, error) {
+	if a.journalPath != "" {
+		return a.journalPath, nil
+	}
+	if p := os.Getenv("WRUN_JOURNAL"); p != "" {
+		return p, nil
+	}
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) { // also when it is not set; the specification says to ignore relative ones
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find a place for the journal: %w; say --journal FILE", err)
+		}
+		dir = filepath.Join(home, ".local", "state")
+		if runtime.GOOS == "windows" {
+			dir = filepath.Join(home, "AppData", "Local")
+		}
+	}
+	return filepath.Join(dir, "wrun", "journal.db"), nil
+}
+
+// cacheDir is where compiled modules are kept, "" when there is no place for them.
+func cacheDir() (string, error) {
+	if p := os.Getenv("WRUN_CACHE"); p != "" {
+		return p, nil
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", nil // slower, but not wrong
+	}
+	return filepath.Join(dir, "wrun", "modules"), nil
+}
+
+// say writes a line for people to standard error.
+func (a *app) say(format string, args ...any) {
+	if a.quiet {
+		return
+	}
+	a.saying.Lock()
+	defer a.saying.Unlock()
+	fmt.Fprintf(a.errOut, format+"\n", args...)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/drivers/call"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+func newCall(a *app) *cobra.Command {
+	var id string
+	var grants grantFlags
+	c := &cobra.Command{
+		Use:   "call TOOL.wasm NAME [JSON|@FILE|-]",
+		Short: "Call one tool of a module",
+		Long: `Call one tool of a module and write its output to standard output.
+
+The call is a run like any other: when the process dies, "wrun resume" goes on with it.
+With --id the same call under the same id is not made twice: what came of it is returned.`,
+		Example: `  wrun call text.wasm upper '{"text":"hello"}'
+  wrun call payments.wasm charge @charge.json --allow-http https://ledger.example.com --id invoice-7`,
+		Args: cobra.RangeArgs(2, 3),
+		RunE: func(c *cobra.Command, args []string) error {
+			g, err := grants.grants(c)
+			if err != nil {
+				return err
+			}
+			run, err := runID(c, id, call.Name)
+			if err != nil {
+				return err
+			}
+			input, err := a.jsonInput(slices.Concat(args[2:], []string{""})[0])
+			if err != nil {
+				return err
+			}
+			wasm, err := sandbox.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			info, err := sandbox.Inspect(wasm)
+			if err != nil {
+				return named(err, args[0])
+			}
+			if err := checkCall(info, args[1], input); err != nil {
+				return err
+			}
+			return a.with(c.Context(), true, func(h *wrun.Host) error {
+				m, err := h.AddModule(wasm)
+				if err != nil {
+					return named(err, args[0])
+				}
+				return a.begin(c.Context(), h, run, runtime.Spec{
+					Driver: call.Name, Version: call.Version, Plan: []byte(m.Name + "." + args[1]),
+					Input: input, Modules: []runtime.Module{m}, Grants: g,
+				}, userName())
+			})
+		},
+	}
+	c.Flags().StringVar(&id, "id", "", "the run's id (default a new one)")
+	grants.add(c)
+	return c
+}
+
+// checkCall judges a call before anything is written about it.
+func checkCall(m *sandbox.Module, tool string, input []byte) error {
+	t, ok := m.Manifest.Tool(tool)
+	if !ok {
+		var names []string
+		for _, t := range m.Manifest.Tools {
+			names = append(names, t.Name)
+		}
+		return &codedError{codeNoTool, fmt.Errorf("module %s has no tool %.80q; it has %s", m.Manifest.Name, tool, strings.Join(names, ", "))}
+	}
+	if err := runtime.CheckJSON(t.Input, input); err != nil {
+		return toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s.%s: %v", m.Manifest.Name, tool, err))
+	}
+	return nil
+}
+
+// named says which file an error of a module is about.
+func named(err error, path string) error {
+	if l, ok := err.(*sandbox.LoadError); ok && l.Module == "" {
+		n := *l
+		n.Module = path
+		return &n
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+package main
+
+// exits are the exit codes, in the order of the documentation. They are append-only.
+var exits = []struct{ code, meaning string }{
+	{"0", "done"},
+	{"1", "the run or the tool failed"},
+	{"2", "wrong usage or input"},
+	{"3", "suspended: waits for an approval or a time"},
+	{"4", "uncertain effect: a person must say"},
+	{"5", "denied"},
+	{"6", "diverged from its log"},
+	{"7", "a limit was reached (time, fuel, memory, budget)"},
+	{"8", "gave up waiting"},
+	{"9", "not trusted: grant, digest, signature"},
+	{"10", "no such journal or run"},
+	{"11", "journal busy or run driven by another process"},
+	{"12", "journal damaged"},
+	{"13", "cancelled"},
+	{"130/143", "ended by a signal, state safe"},
+}
+
+// The exit codes that problems have.
+const (
+	exitFailed    = 1
+	exitUsage     = 2
+	exitWaiting   = 3
+	exitUncertain = 4
+	exitDenied    = 5
+	exitDiverged  = 6
+	exitLimit     = 7
+	exitUntrusted = 9
+	exitMissing   = 10
+	exitBusy      = 11
+	exitDamaged   = 12
+	exitCancelled = 13
+)
+
+// code is a kind of problem. Codes are append-only.
+type code struct {
+	id   string
+	exit int
+	// title says in a few words what it is, text what it means and what to do.
+	title, text string
+}
+
+var (
+	codeUsage = code{"W0101", exitUsage, "wrong usage", `
+The command line cannot be understood. "wrun help VERB" shows what a verb takes.`}
+	codeInput = code{"W0102", exitUsage, "wrong input", `
+The input is not JSON, or does not match the schema that the tool or the plan gives
+for it. Nothing was entered and nothing was written.`}
+	codeOtherRun = code{"W0103", exitUsage, "the run id is taken", `
+A run of this id exists and is made of something else: another plan, another input, or
+modules with other bytes. An id names one run for ever. "wrun resume ID" goes on with
+what it began with; another id begins a new run.`}
+	codePlan = code{"W0104", exitUsage, "the plan has mistakes", `
+Everything that can be judged without running is judged before anything runs. Each
+mistake is given with its line. docs/plans.md describes the format.`}
+	codeNoTool = code{"W0105", exitUsage, "no such tool", `
+The module does not have a tool of this name. "wrun tool inspect FILE" lists them.`}
+	codeFile = code{"W0106", exitUsage, "a file cannot be used", `
+A file that was named cannot be read or written. The message says why.`}
+	codeBuild = code{"W0107", exitUsage, "the tool cannot be built", `
+The directory does not build as a tool. Tools in Go need the Go toolchain; the messages
+of the compiler stand above.`}
+
+	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
+The file is empty, not WebAssembly, a component instead of a core module, built for
+another version of the ABI, or without a manifest. "wrun tool build" makes modules that
+are in order; docs/abi.md says what a module must have.`}
+	codeUntrusted = code{"W0202", exitUntrusted, "the module wants more than it declares", `
+What a module imports is the upper bound of what it can do, and its manifest has to ask
+for the same, with a reason. Where they differ, the module is refused before any of it
+runs.`}
+	codeTooBig = code{"W0203", exitLimit, "the module is over a limit", `
+A part of the module is larger than wrun accepts. The message names the limit.`}
+
+	codeNoJournal = code{"W0301", exitMissing, "no journal", `
+There is no journal at this place. "wrun call" and "wrun run" make one; every other verb
+wants one that is there. --journal or WRUN_JOURNAL say where.`}
+	codeNoRun = code{"W0302", exitMissing, "no such run", `
+The journal has no run of this id. "wrun ls" lists the runs.`}
+	codeForeign = code{"W0303", exitMissing, "not a journal", `
+There is something at this place, and wrun did not write it. It was not touched.`}
+	codeBusy = code{"W0304", exitBusy, "the journal is busy", `
+Another process holds the journal and does not let go. Processes share a journal and
+let each other in between two commits, so one that stands still was probably stopped.`}
+	codeDamaged = code{"W0305", exitDamaged, "the journal is damaged", `
+What is there was written by wrun and has changed since: it is empty, cut short, or a
+record does not fit its hash. Nothing was executed, and nothing was written. Keep the
+file, and go back to a backup.`}
+	codeNewer = code{"W0306", exitDamaged, "the journal needs a newer wrun", `
+It was written by a newer version. It was not touched.`}
+	codeNoSpace = code{"W0307", exitFailed, "no space for the journal", `
+There is no room left. What could not be written did not happen either.`}
+	codeJournal = code{"W0308", exitFailed, "the journal failed", `
+The operating system did not do what was asked, so it is not known what is on the disk.
+Nothing was acknowledged after that. The next command reads what is there.`}
+
+	codeUncertain = code{"W0401", exitUncertain, "outcome unknown", `
+An effect that must not be repeated was announced in the journal, and no outcome is
+recorded: the process died, or the other side broke off, in between. Nobody can know
+from here whether it took place. Look it up with the provider, with the idempotency key
+that "wrun show RUN" gives, and say what you found:
+
+  wrun resolve RUN STEP --happened @reply.json --note "found it as ch_123"
+  wrun resolve RUN STEP --did-not-happen       --note "not there"
+
+then "wrun resume RUN" goes on. With --happened the tool gets that reply as if it had
+just come; with --did-not-happen the step is attempted again, under the same key.`}
+	codeWaiting = code{"W0402", exitWaiting, "the run waits", `
+The run is suspended on disk until someone or a time lets it go on.`}
+	codeDiverged = code{"W0403", exitDiverged, "the run diverged from its log", `
+While it was answered from the log, the driver or a tool asked for something else than
+the log holds. Nothing was executed. A run is pinned to the modules, the plan and the
+driver's version that it began with; a tool diverges when what it asks depends on
+something that is not the same every time.`}
+	codeDriven = code{"W0404", exitBusy, "the run is driven by another process", `
+One process drives a run at a time. When that one ends, however it ends, another can go
+on at once. If it cannot be told here whether the process lives, because its lock file
+is gone or the journal was copied from elsewhere, "wrun resume RUN --take-over" goes on
+nevertheless: you then vouch that it does not live.`}
+	codeReplayLimit = code{"W0405", exitLimit, "a limit was reached while answering from the log", `
+The host was too slow or too small to bring the tool back to where it was. Nothing was
+recorded; on a less loaded machine the same command goes on.`}
+	codeFailed = code{"W0406", exitFailed, "the run failed", `
+A tool or the plan said that it failed. The run is closed: resuming it returns the same.
+"wrun show RUN" lists what happened.`}
+	codeDenied = code{"W0407", exitDenied, "denied", `
+The operator's grants or the tool's own declaration do not allow it, and it was not
+executed. The denial is recorded: the same run keeps it. Begin a new run with the grant
+that the message names.`}
+	codeCancelled = code{"W0408", exitCancelled, "the run was cancelled", `
+Somebody cancelled the run. What was under way was finished and recorded.`}
+	codeLate = code{"W0409", exitUncertain, "an outcome arrived too late to count", `
+A process that was taken for dead came back with the outcome of an effect. It is kept in
+the log as late. A person has to look at it before the run goes on.`}
+	codeRestored = code{"W0410", exitUncertain, "the run was restored from a backup", `
+The log may be older than the world: what it is about to do may have happened after the
+backup was made.`}
+	codeLimit = code{"W0411", exitLimit, "a limit was reached", `
+The tool used up its time, its memory or its output. The run is closed.`}
+	codeTooSoon = code{"W0412", exitUncertain, "too soon to say", `
+The request may still be on its way, so "did not happen" is not known yet. Wait until the
+time given, or say --now if you know better; that is recorded.`}
+	codeNothingOpen = code{"W0413", exitUsage, "nothing to settle there", `
+The step is not one whose outcome is unknown. "wrun show RUN" lists the steps.`}
+	codeClosed = code{"W0414", exitUsage, "the run is finished", `
+A finished run stays as it is.`}
+	codeInterrupted = code{"W0415", 130, "interrupted", `
+The command was asked to stop. What was known is recorded; "wrun resume RUN" goes on.`}
+	codeDemo = code{"W0416", exitFailed, "the demo did not show what it promises", `
+What the ledger counted and what the journal says do not agree with the promise. That is
+a fault of wrun, or of a build that was broken on purpose.`}
+
+	codeOther = code{"W0501", exitFailed, "failed", `
+Something went wrong that has no code of its own. The message says what.`}
+)
+
+// codes lists every code in order.
+var codes = []code{
+	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild,
+	codeModule, codeUntrusted, codeTooBig,
+	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
+	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
+	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo,
+	codeOther,
+}

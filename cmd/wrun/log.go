@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+func newLog(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "log RUN",
+		Short: "Show a run's log, entry by entry",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.with(c.Context(), false, func(h *wrun.Host) error {
+				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+				for e, err := range h.Journal().Read(c.Context(), args[0], 0) {
+					if err != nil {
+						rows.Flush()
+						return err
+					}
+					if a.json {
+						l, err := entryLine(c.Context(), h, e)
+						if err != nil {
+							return err
+						}
+						if err := a.line(l); err != nil {
+							return err
+						}
+						continue
+					}
+					fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\n", e.Seq, clock(e.Time), e.Kind, e.Step, detailOf(e))
+				}
+				return rows.Flush()
+			})
+		},
+	}
+}
+
+// detailOf says in a line what is special about an entry.
+func detailOf(e journal.Entry) string {
+	words := []string{e.Name}
+	switch e.Kind {
+	case journal.Intent:
+		words = append(words, toolabi.Class(e.Class).String())
+	case journal.Result, journal.Late, journal.Finished:
+		words = append(words, e.Outcome.String())
+	case journal.Claimed:
+		words = append(words, "by", e.Owner)
+	}
+	if e.By != "" {
+		words = append(words, "by", e.By)
+	}
+	if e.Note != "" {
+		words = append(words, "("+e.Note+")")
+	}
+	return hostfuncs.CleanText(strings.Join(strings.Fields(strings.Join(words, " ")), " "), 400)
+}
+
+// entryLine is an entry as --json shows it. Fields that are not set are left out.
+func entryLine(ctx context.Context, h *wrun.Host, e journal.Entry) (map[string]any, error) {
+	body, err := h.Body(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	l := map[string]any{"seq": e.Seq, "time": stamp(e.Time), "kind": e.Kind.String(), "hash": e.Hash.String()}
+	set := func(name string, ok bool, value any) {
+		if ok {
+			l[name] = value
+		}
+	}
+	set("step", e.Step != "", e.Step)
+	set("name", e.Name != "", e.Name)
+	set("class", e.Class != 0, toolabi.Class(e.Class).String())
+	set("module", !e.Module.IsZero(), e.Module.String())
+	set("request_digest", !e.Request.IsZero(), e.Request.String())
+	set("key", e.Key != "", e.Key)
+	set("send_by", e.SendBy != 0, stamp(e.SendBy))
+	set("owner", e.Owner != "", e.Owner)
+	set("outcome", e.Outcome != 0, e.Outcome.String())
+	set("effect", e.Effect != 0, toolabi.EffectState(e.Effect).String())
+	set("by", e.By != "", e.By)
+	set("note", e.Note != "", e.Note)
+	set("body", len(body) > 0, bodyOf(e, body))
+	return l, nil
+}
+
+// bodyOf decodes the bodies that are messages of the ABI.
+func bodyOf(e journal.Entry, body []byte) any {
+	failed := e.Outcome == journal.Fail || e.Outcome == journal.Denied
+	if (e.Kind == journal.Result || e.Kind == journal.Finished || e.Kind == journal.Late) && failed {
+		var t toolabi.Error
+		if toolabi.Decode(body, &t) == nil {
+			return errorLine(&t)
+		}
+	}
+	if e.Name == toolabi.FuncHTTPFetch || e.Name == toolabi.FuncHTTPSend {
+		var req toolabi.HTTPRequest
+		var reply toolabi.HTTPReply
+		switch {
+		case e.Kind == journal.Intent && toolabi.Decode(body, &req) == nil:
+			return map[string]any{"method": req.Method, "url": req.URL, "body": shown(req.Body)}
+		case e.Kind == journal.Result && toolabi.Decode(body, &reply) == nil:
+			return map[string]any{"status": reply.Status, "body": shown(reply.Body)}
+		}
+	}
+	return shown(body)
+}
+
+// errorLine is an error as --json shows it.
+func errorLine(t *toolabi.Error) map[string]any {
+	l := map[string]any{"code": t.Code.String(), "message": t.Message}
+	if t.Detail != "" {
+		l["detail"] = t.Detail
+	}
+	if t.Effect != 0 {
+		l["effect"] = t.Effect.String()
+	}
+	return l
+}

@@ -1,0 +1,63 @@
+// Command wrun runs tools in a sandbox, with a journal, and resumes what died.
+//
+// Each verb is a file of its own; the list of them is in root.go, what went wrong is turned into words and an exit code
+// in report.go, and every code is in codes.go.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := watchSignals(context.Background())
+	code := Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Main runs the command with the arguments after its name, and returns its exit code.
+func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	a := &app{in: in, out: out, errOut: errOut}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	return a.report(ctx, root.ExecuteContext(ctx))
+}
+
+// signalError is the cause of a context that a signal has ended.
+type signalError struct{ signal syscall.Signal }
+
+func (e signalError) Error() string { return "received " + e.signal.String() }
+
+// watchSignals ends the context at the first signal, so that what is known is recorded, and the process at the second.
+// What is on the disk is right at any instant, so that even that loses nothing.
+func watchSignals(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		first := true
+		for s := range signals {
+			sig, _ := s.(syscall.Signal)
+			if !first {
+				os.Exit(128 + int(sig))
+			}
+			first = false
+			cancel(signalError{sig})
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+		cancel(nil)
+	}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// detail writes a line that only -v shows.
+func (a *app) detail(format string, args ...any) {
+	if a.verbose {
+		a.say(format, args...)
+	}
+}
+
+// observe writes a line for each moment of a step under -v. Tools' warnings and errors are always shown.
+func (a *app) observe(ev runtime.Event) {
+	what := hostfuncs.CleanText(ev.Name+" "+ev.Text, 300)
+	switch ev.Phase {
+	case runtime.Begun:
+		a.detail("  %-12s %-9s %s", ev.Step, "begun", what)
+	case runtime.Served:
+		a.detail("  %-12s %-9s %s%s", ev.Step, "served", what, failure(ev.Err))
+	case runtime.Ended:
+		a.detail("  %-12s %-9s %s%s", ev.Step, "done", what, failure(ev.Err))
+	case runtime.Said:
+		if ev.Level >= toolabi.LevelWarn {
+			a.say("  %-12s %s", ev.Step, what)
+		} else {
+			a.detail("  %-12s %-9s %s", ev.Step, "says", what)
+		}
+	case runtime.Progressed:
+		a.detail("  %-12s %-9s %s", ev.Step, "progress", what)
+	}
+}
+
+func failure(err *toolabi.Error) string {
+	if err == nil {
+		return ""
+	}
+	return ": " + hostfuncs.CleanText(err.Error(), 300)
+}
+
+// compiling writes a line when a module is compiled for the first time, which takes seconds.
+func (a *app) compiling(ev sandbox.CompileEvent) {
+	switch {
+	case !ev.Done:
+		a.say("compiling %s (%.1f MB), once for this version of it", ev.Name, float64(ev.Size)/1e6)
+	case ev.Err == nil:
+		a.detail("compiled %s in %s", ev.Name, ev.Took.Round(time.Millisecond))
+	}
+}
+
+// rescue keeps a reply that came and could not be recorded, in a form that "wrun resolve" takes.
+func (a *app) rescue(run string, step journal.Step, reply []byte) {
+	text := reply
+	if said, err := hostfuncs.FormatSaidReply(reply); err == nil {
+		text = said
+	}
+	path, err := a.writeRescue(run, text)
+	a.saying.Lock()
+	defer a.saying.Unlock()
+	if err != nil {
+		fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded (%v); it is:\n%s\n", step, run, err, text)
+		return
+	}
+	fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded; it was saved. When the journal works again:\n  %s\n",
+		step, run, a.cmd(fmt.Sprintf("resolve %s %s --happened @%s", run, step, path)))
+}
+
+func (a *app) writeRescue(run string, text []byte) (string, error) {
+	path, err := a.journal()
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range []string{filepath.Dir(path), os.TempDir()} {
+		f, createErr := os.CreateTemp(dir, "wrun-rescued-"+run+"-*.json") // mode 0600
+		if createErr != nil {
+			err = createErr
+			continue
+		}
+		_, err = f.Write(text)
+		if err == nil {
+			err = f.Sync()
+		}
+		if closeErr := f.Close(); err == nil {
+			err = closeErr
+		}
+		if err == nil {
+			return f.Name(), nil
+		}
+	}
+	return "", err
+}

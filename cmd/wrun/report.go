@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// problem is an error as a person sees it.
+type problem struct {
+	code  code
+	exit  int
+	title string
+	// where, known and next are the lines below the title; empty ones are left out.
+	where, known, next string
+}
+
+// report writes err to standard error and returns the command's exit code. It is the only place that does either.
+func (a *app) report(ctx context.Context, err error) int {
+	if err == nil {
+		return 0
+	}
+	p := a.problem(err)
+	var sig signalError
+	if errors.As(context.Cause(ctx), &sig) && (errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.As(err, &sig)) {
+		p.code, p.exit, p.title = codeInterrupted, 128+int(sig.signal), sig.Error()+"; what is known is recorded"
+	}
+	a.saying.Lock()
+	defer a.saying.Unlock()
+	if a.json {
+		a.reportJSON(p)
+		return p.exit
+	}
+	fmt.Fprintf(a.errOut, "error[%s]: %s\n", p.code.id, p.title)
+	for _, l := range []struct{ name, text string }{
+		{"run", p.where}, {"known", p.known}, {"next", p.next}, {"why", "wrun explain " + p.code.id},
+	} {
+		if l.text != "" {
+			fmt.Fprintf(a.errOut, "  %-6s %s\n", l.name, strings.ReplaceAll(l.text, "\n", "\n         "))
+		}
+	}
+	return p.exit
+}
+
+func (a *app) reportJSON(p problem) {
+	b, err := json.Marshal(map[string]any{"error": map[string]any{
+		"code": p.code.id, "exit": p.exit, "message": p.title, "run": p.where, "known": p.known, "next": p.next,
+	}})
+	if err == nil {
+		fmt.Fprintf(a.errOut, "%s\n", b)
+	}
+}
+
+// problem finds the words for an error.
+func (a *app) problem(err error) problem {
+	for _, find := range []func(error) (problem, bool){a.runProblem, a.journalProblem, a.inputProblem} {
+		if p, ok := find(err); ok {
+			if p.exit == 0 {
+				p.exit = p.code.exit
+			}
+			if p.title == "" {
+				p.title = hostfuncs.CleanText(err.Error(), 2048)
+			}
+			return p
+		}
+	}
+	return problem{code: codeOther, exit: codeOther.exit, title: hostfuncs.CleanText(err.Error(), 2048)}
+}
+
+// runProblem knows the ends of a run that are not its success.
+func (a *app) runProblem(err error) (problem, bool) {
+	var (
+		uncertain *runtime.UncertainError
+		waiting   *runtime.WaitingError
+		diverged  *runtime.DivergedError
+		busy      *runtime.BusyError
+		limit     *runtime.LimitError
+		failed    *runtime.FailedError
+		late      *runtime.LateError
+		restored  *runtime.UnconfirmedError
+		soon      *runtime.TooSoonError
+	)
+	switch {
+	case errors.As(err, &uncertain):
+		return a.uncertainProblem(uncertain), true
+	case errors.As(err, &waiting):
+		return problem{code: codeWaiting, next: a.cmd("resume " + waiting.Run)}, true
+	case errors.As(err, &diverged):
+		return problem{code: codeDiverged, next: a.cmd("log " + diverged.Run)}, true
+	case errors.As(err, &busy):
+		p := problem{code: codeDriven, next: a.cmd("show " + busy.Run)}
+		if busy.Unknown {
+			p.next = a.cmd("resume "+busy.Run+" --take-over") + ", if you know that it does not live"
+		}
+		return p, true
+	case errors.As(err, &limit):
+		return problem{code: codeReplayLimit, next: a.cmd("resume " + limit.Run)}, true
+	case errors.As(err, &failed):
+		return a.failedProblem(failed), true
+	case errors.As(err, &late):
+		return problem{code: codeLate, next: a.cmd("log " + late.Run)}, true
+	case errors.As(err, &restored):
+		return problem{code: codeRestored, next: a.cmd("show " + restored.Run)}, true
+	case errors.As(err, &soon):
+		return problem{code: codeTooSoon, next: "wait until then, or say --now"}, true
+	case errors.Is(err, runtime.ErrNotOpen):
+		return problem{code: codeNothingOpen}, true
+	case errors.Is(err, journal.ErrClosed):
+		return problem{code: codeClosed}, true
+	case errors.Is(err, runtime.ErrInterrupted):
+		return problem{code: codeInterrupted}, true
+	}
+	return problem{}, false
+}
+
+func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
+	what := u.Tool
+	if what == "" {
+		what = string(u.Step)
+	}
+	asked := strings.TrimSpace(u.Intent.Name + " " + u.Intent.Note)
+	known := fmt.Sprintf("intent written %s for a request of %d bytes; ", clock(u.Intent.Time), u.Request)
+	if u.Evidence != nil && u.Evidence.Err != nil {
+		known += fmt.Sprintf("%d bytes were sent, then: %s; no response recorded", u.Evidence.Sent, u.Evidence.Err.Message)
+	} else {
+		known += "it may have been sent; no response recorded"
+	}
+	if u.Why != "" {
+		known += "\n" + u.Why
+	}
+	return problem{
+		code: codeUncertain, title: fmt.Sprintf("outcome unknown: %s may or may not have happened", what),
+		where: fmt.Sprintf("%s, step %s (%s)", u.Run, u.Step, asked), known: known,
+		next: a.cmd(fmt.Sprintf("resolve %s %s --happened @reply.json | --did-not-happen", u.Run, u.Step)),
+	}
+}
+
+func (a *app) failedProblem(f *runtime.FailedError) problem {
+	p := problem{code: codeFailed, next: a.cmd("show " + f.Run)}
+	switch {
+	case f.Outcome == journal.Cancelled:
+		p.code = codeCancelled
+	case errors.Is(f, toolabi.Denied):
+		p.code = codeDenied
+	case f.Err != nil && f.Err.Code.IsLimit():
+		p.code = codeLimit
+	}
+	return p
+}
+
+// journalProblem knows what can be wrong with a journal.
+func (a *app) journalProblem(err error) (problem, bool) {
+	for _, k := range []struct {
+		is   error
+		code code
+		next string
+	}{
+		{journal.ErrNoJournal, codeNoJournal, "wrun call TOOL.wasm NAME '{}'"},
+		{journal.ErrForeign, codeForeign, "say --journal FILE"},
+		{journal.ErrNewer, codeNewer, ""},
+		{journal.ErrDamaged, codeDamaged, ""},
+		{journal.ErrBusy, codeBusy, "try again"},
+		{journal.ErrNoSpace, codeNoSpace, ""},
+		{journal.ErrUnusable, codeJournal, a.cmd("ls")},
+		{journal.ErrNotFound, codeNoRun, a.cmd("ls")},
+	} {
+		if errors.Is(err, k.is) {
+			return problem{code: k.code, next: k.next}, true
+		}
+	}
+	return problem{}, false
+}
+
+// inputProblem knows what can be wrong with what the user gave.
+func (a *app) inputProblem(err error) (problem, bool) {
+	var (
+		wrong *usageError
+		other *runtime.OtherRunError
+		load  *sandbox.LoadError
+		text  *plan.Error
+		coded *codedError
+		path  *fs.PathError
+	)
+	switch {
+	case errors.As(err, &coded):
+		return problem{code: coded.code}, true
+	case errors.As(err, &wrong):
+		return problem{code: codeUsage, next: wrong.command + " --help"}, true
+	case errors.As(err, &other):
+		return problem{code: codeOtherRun, next: a.cmd("resume " + other.Run)}, true
+	case errors.As(err, &text):
+		return problem{code: codePlan, title: err.Error()}, true
+	case errors.As(err, &load):
+		p := problem{code: codeModule}
+		switch load.Kind {
+		case sandbox.Capability:
+			p.code = codeUntrusted
+		case sandbox.TooBig:
+			p.code = codeTooBig
+		}
+		return p, true
+	case errors.Is(err, toolabi.BadInput):
+		return problem{code: codeInput}, true
+	case errors.As(err, &path):
+		return problem{code: codeFile}, true
+	case strings.HasPrefix(err.Error(), "unknown command"):
+		return problem{code: codeUsage, next: "wrun help"}, true // cobra has no type for it
+	}
+	return problem{}, false
+}
+
+// codedError is an error of the command itself, with its code.
+type codedError struct {
+	code code
+	err  error
+}
+
+func (e *codedError) Error() string { return e.err.Error() }
+func (e *codedError) Unwrap() error { return e.err }
+
+// cmd is a command to type next, for the same journal.
+func (a *app) cmd(rest string) string {
+	if a.journalPath != "" {
+		return "wrun --journal " + a.journalPath + " " + rest
+	}
+	return "wrun " + rest
+}
+
+// clock shows a time to people, in their zone, with the day when it is not today's.
+func clock(ns int64) string {
+	t := time.Unix(0, ns)
+	if y, m, d := time.Now().Date(); t.Year() == y && t.Month() == m && t.Day() == d {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}

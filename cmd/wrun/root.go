@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// verbs lists the command's verbs in the order in which help shows them.
+var verbs = []func(*app) *cobra.Command{
+	newCall, newRun, newResume, newList, newShow, newLog, newResolve, newTool, newDemo, newExplain, newVersion,
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "wrun",
+		Short: "Run tools in a sandbox, with a journal: resume what died, repeat nothing",
+		Long: `wrun runs tools as WebAssembly modules that can touch only what they were granted,
+and writes down in a journal what is about to happen and what came of it. After a
+crash, wrun resume serves recorded results instead of entering the module again;
+where nobody can know whether an effect took place, it says so and waits.
+
+Results go to standard output, everything else to standard error.
+
+` + exitHelp(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
+	f := root.PersistentFlags()
+	f.StringVar(&a.journalPath, "journal", "", "the journal's file (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
+	f.BoolVar(&a.json, "json", false, "write one JSON object per line")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "say every step, and what the tools say, on standard error")
+	for _, verb := range verbs {
+		root.AddCommand(a.verb(verb(a)))
+	}
+	return root
+}
+
+// verb makes mistakes in the arguments of a command errors of usage.
+func (a *app) verb(c *cobra.Command) *cobra.Command {
+	if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, given []string) error {
+			if err := args(c, given); err != nil {
+				return usage(c, "%v", err)
+			}
+			return nil
+		}
+	}
+	return c
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct {
+	command string
+	text    string
+}
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(c *cobra.Command, format string, args ...any) error {
+	return &usageError{command: c.CommandPath(), text: fmt.Sprintf(format, args...)}
+}
+
+func exitHelp() string {
+	var b strings.Builder
+	b.WriteString("Exit codes:\n")
+	for _, e := range exits {
+		fmt.Fprintf(&b, "  %-8s %s\n", e.code, e.meaning)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/wrun-dev/wrun/internal/ledger"
+	"github.com/wrun-dev/wrun/internal/wasmtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"wrun": main})
+}
+
+// TestScripts runs the scripts of testdata, each in a directory of its own with a journal of its own, with the bundled
+// tools as payments.wasm and text.wasm.
+func TestScripts(t *testing.T) {
+	payments, text := wasmtest.Tool(t, "tools/payments"), wasmtest.Tool(t, "tools/text")
+	cache := wasmtest.CodeCache(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("WRUN_JOURNAL", filepath.Join(env.WorkDir, "state", "journal.db"))
+			env.Setenv("WRUN_CACHE", cache)
+			env.Values[ledgerKey{}] = new(*ledger.Server)
+			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text} {
+				if err := os.WriteFile(filepath.Join(env.WorkDir, name), wasm, 0o600); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exitsWith, "ledger": ledgerCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged,
+		},
+	})
+}
+
+// exitsWith runs a command and holds its exit code: exits CODE COMMAND [ARG ...]. What it writes is for stdout and stderr.
+func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+	for _, bad := range []string{"goroutine ", "panic:", "fatal error:"} {
+		if strings.Contains(ts.ReadFile("stderr"), bad) {
+			ts.Fatalf("a Go stack on standard error")
+		}
+	}
+}
+
+type ledgerKey struct{}
+
+// ledgerCommand controls a real ledger: ledger start (its address is in $LEDGER), ledger set JSON, ledger counts N,
+// ledger waits, ledger release.
+func ledgerCommand(ts *testscript.TestScript, neg bool, args []string) {
+	slot := ts.Value(ledgerKey{}).(**ledger.Server)
+	if args[0] == "start" {
+		s, err := ledger.Start(ledger.Config{})
+		ts.Check(err)
+		ts.Defer(func() { s.Close() })
+		ts.Setenv("LEDGER", s.URL())
+		*slot = s
+		return
+	}
+	s := *slot
+	switch args[0] {
+	case "set":
+		b := s.Behaviour()
+		ts.Check(json.Unmarshal([]byte(args[1]), &b))
+		s.SetBehaviour(b)
+	case "counts":
+		if got := fmt.Sprint(s.Count().Charges); got != args[1] {
+			ts.Fatalf("the ledger counts %s charges, want %s", got, args[1])
+		}
+	case "waits":
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		ts.Check(s.WaitHanging(ctx, 1))
+	case "release":
+		s.Release()
+	default:
+		ts.Fatalf("ledger: unknown word %q", args[0])
+	}
+}
+
+// unchanged holds a file against a copy of it: unchanged FILE COPY.
+func unchanged(ts *testscript.TestScript, neg bool, args []string) {
+	if ts.ReadFile(args[0]) != ts.ReadFile(args[1]) {
+		ts.Fatalf("%s has changed", args[0])
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+func newShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show what a run is made of and what came of each step",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.with(c.Context(), false, func(h *wrun.Host) error {
+				p, err := readPicture(c.Context(), h, args[0])
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.line(p.json(h))
+				}
+				return a.printPicture(h, p)
+			})
+		},
+	}
+}
+
+// picture is a run as show shows it.
+type picture struct {
+	state *journal.State
+	spec  *runtime.Spec
+	steps []*stepPicture
+	// output or failure is how a finished run ended.
+	output  []byte
+	failure *toolabi.Error
+}
+
+// stepPicture is one attempt of a step.
+type stepPicture struct {
+	step    journal.Step
+	name    string
+	class   toolabi.Class
+	note    string
+	began   int64
+	ended   int64
+	status  string // ok, failed, denied, did not happen, open, in doubt
+	err     *toolabi.Error
+	key     string
+	request int64
+	said    string // who settled it, and what they wrote
+}
+
+func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error) {
+	p := &picture{state: &journal.State{Run: run}}
+	byStep := map[journal.Step]*stepPicture{}
+	for e, err := range h.Journal().Read(ctx, run, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if err := p.state.Apply(e); err != nil {
+			return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
+		}
+		switch e.Kind {
+		case journal.Intent, journal.Result, journal.Void:
+			s := byStep[e.Step]
+			if s == nil {
+				s = &stepPicture{step: e.Step, name: e.Name, class: toolabi.Class(e.Class), note: e.Note, began: e.Time, key: e.Key}
+				byStep[e.Step] = s
+				p.steps = append(p.steps, s)
+			}
+			if err := s.add(ctx, h, e); err != nil {
+				return nil, err
+			}
+		case journal.Finished:
+			if err := p.finished(ctx, h, e); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var err error
+	p.spec, err = h.Spec(ctx, run)
+	return p, err
+}
+
+func (p *picture) finished(ctx context.Context, h *wrun.Host, e journal.Entry) error {
+	body, err := h.Body(ctx, e)
+	if err != nil {
+		return err
+	}
+	if e.Outcome == journal.OK {
+		p.output = body
+		return nil
+	}
+	p.failure = decodeError(body)
+	return nil
+}
+
+func decodeError(body []byte) *toolabi.Error {
+	t := new(toolabi.Error)
+	if toolabi.Decode(body, t) != nil {
+		return nil
+	}
+	return t
+}
+
+// add folds an entry of the step.
+func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) error {
+	switch e.Kind {
+	case journal.Intent:
+		s.status = "open"
+		if e.OnCut == journal.Doubt {
+			s.status = "in doubt"
+		}
+		s.request = max(int64(len(e.Body)), e.Size)
+	case journal.Void:
+		s.ended, s.status = e.Time, "did not happen"
+	case journal.Result:
+		s.ended, s.status = e.Time, e.Outcome.String()
+		if e.Outcome != journal.OK {
+			body, err := h.Body(ctx, e)
+			if err != nil {
+				return err
+			}
+			s.err = decodeError(body)
+		}
+	}
+	if e.By != "" {
+		s.said = strings.TrimSpace(e.By + ": " + e.Note)
+	}
+	return nil
+}
+
+func (a *app) printPicture(h *wrun.Host, p *picture) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run      %s\nstatus   %s\ndriver   %s\nbegan    %s, last entry %s\n",
+		p.state.Run, h.Status(p.state), p.spec.Driver, clock(p.state.Began), clock(p.state.Time))
+	for _, m := range p.spec.Modules {
+		fmt.Fprintf(&b, "module   %s %s, digest %s\n", m.Name, m.Manifest.Version, m.Digest.Short())
+	}
+	for _, origin := range p.spec.Grants.HTTP {
+		fmt.Fprintf(&b, "grant    http %s\n", origin)
+	}
+	b.WriteString("\n")
+	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, s := range p.steps {
+		fmt.Fprintf(rows, "%s\t%s\t%s\t%s\n", s.step, s.status, clock(s.began), hostfuncs.CleanText(s.text(), 300))
+	}
+	if err := rows.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case p.failure != nil:
+		fmt.Fprintf(&b, "\nfailed   %s\n", hostfuncs.CleanText(p.failure.Message, 1000))
+	case p.output != nil:
+		fmt.Fprintf(&b, "\noutput   %s\n", p.output)
+	}
+	for _, step := range p.state.InDoubt() {
+		if st := h.Status(p.state); st == journal.Uncertain {
+			fmt.Fprintf(&b, "\nnext     %s\n", a.cmd(fmt.Sprintf("resolve %s %s --happened @reply.json | --did-not-happen", p.state.Run, step)))
+		}
+	}
+	if st := h.Status(p.state); st == journal.Interrupted {
+		fmt.Fprintf(&b, "\nnext     %s\n", a.cmd("resume "+p.state.Run))
+	}
+	return a.printf("%s", b.String())
+}
+
+// text says what the step calls, with what is worth knowing.
+func (s *stepPicture) text() string {
+	words := []string{s.name}
+	if s.note != "" {
+		words = append(words, s.note)
+	}
+	if s.err != nil {
+		words = append(words, "- "+s.err.Error())
+	}
+	if s.status == "in doubt" {
+		words = append(words, "- idempotency key "+s.key)
+	}
+	if s.said != "" {
+		words = append(words, "- said by "+s.said)
+	}
+	return strings.Join(words, " ")
+}
+
+func (p *picture) json(h *wrun.Host) map[string]any {
+	l := runLine(h, p.state)
+	l["input"] = shown(p.spec.Input)
+	modules := []map[string]any{}
+	for _, m := range p.spec.Modules {
+		modules = append(modules, map[string]any{"name": m.Name, "version": m.Manifest.Version, "digest": m.Digest.String()})
+	}
+	l["modules"] = modules
+	l["grants"] = p.spec.Grants
+	steps := []map[string]any{}
+	for _, s := range p.steps {
+		steps = append(steps, s.json())
+	}
+	l["step_list"] = steps
+	if p.output != nil {
+		l["output"] = shown(p.output)
+	}
+	if p.failure != nil {
+		l["error"] = errorLine(p.failure)
+	}
+	return l
+}
+
+func (s *stepPicture) json() map[string]any {
+	l := map[string]any{"step": s.step, "name": s.name, "class": s.class.String(), "status": s.status, "began": stamp(s.began)}
+	if s.ended != 0 {
+		l["ended"] = stamp(s.ended)
+	}
+	if s.note != "" {
+		l["asked"] = s.note
+	}
+	if s.key != "" {
+		l["key"] = s.key
+	}
+	if s.err != nil {
+		l["error"] = errorLine(s.err)
+	}
+	if s.said != "" {
+		l["said"] = s.said
+	}
+	return l
+}

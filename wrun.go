@@ -1,0 +1,231 @@
+// Package wrun runs tools as WebAssembly modules that can touch only what they were granted, and writes down in a
+// journal what is about to happen and what came of it. After a crash a run is resumed: recorded results are served
+// instead of entering the module again, and where nobody can know whether an effect took place, the run says so and
+// waits.
+//
+// This package joins the parts for programs that embed them: a journal in one file, the sandbox and the standard host
+// functions. It adds no behaviour of its own; package runtime is the engine, and package journal says what a log is.
+package wrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Config says where things are. Journal is mandatory, every other field has a default.
+type Config struct {
+	// Journal is the path of the journal's file. Beside it lie its blobs and its locks.
+	Journal string
+	// Create makes the journal when it is not there.
+	Create bool
+	// Cache is a directory for compiled modules, "" for none. What is in it is executed as it is, so it must be the
+	// user's alone; it is created with mode 0700.
+	Cache string
+	// HTTP says how http_fetch and http_send reach the network.
+	HTTP hostfuncs.Config
+	// Drivers are the drivers that runs can be resumed with by their id alone.
+	Drivers map[string]runtime.DriverInfo
+	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
+	Observe func(runtime.Event)
+	// OnCompile is told when a module that is not in the cache is compiled, which takes seconds.
+	OnCompile func(sandbox.CompileEvent)
+	// Rescue is given a reply that came and could not be recorded, so that it is not lost.
+	Rescue func(run string, step journal.Step, reply []byte)
+}
+
+// Host is an open journal with everything that its runs need. It may be used concurrently, and other processes may use
+// the same journal at the same time.
+type Host struct {
+	journal *boltdb.Journal
+	sandbox *sandbox.Sandbox
+	engine  *runtime.Engine
+
+	mu      sync.Mutex
+	modules map[toolabi.Digest][]byte // guarded by mu: added, perhaps not yet stored
+}
+
+// Open opens a journal and what belongs to it. The caller closes it.
+//
+// Errors: journal.ErrNoJournal when it is not there and Create is not set; journal.ErrForeign, ErrDamaged, ErrNewer and
+// ErrBusy as boltdb.Open says.
+func Open(ctx context.Context, cfg Config) (*Host, error) {
+	if cfg.Journal == "" {
+		return nil, errors.New("wrun: Config.Journal is missing")
+	}
+	open := boltdb.Open
+	if cfg.Create {
+		open = boltdb.Create
+	}
+	j, err := open(ctx, cfg.Journal, boltdb.Options{})
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{journal: j, modules: map[toolabi.Digest][]byte{}}
+	if err := h.join(ctx, cfg); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *Host) join(ctx context.Context, cfg Config) error {
+	id, err := h.journal.ID()
+	if err != nil {
+		return err
+	}
+	h.sandbox, err = sandbox.New(ctx, sandbox.Config{
+		Source: h.module, CacheDir: cfg.Cache, Seed: id, OnCompile: cfg.OnCompile,
+	})
+	if err != nil {
+		return err
+	}
+	h.engine, err = runtime.New(runtime.Config{
+		Journal: h.journal, Invoker: h.sandbox, Funcs: hostfuncs.Standard(cfg.HTTP),
+		Drivers: cfg.Drivers, Observe: cfg.Observe, Rescue: cfg.Rescue,
+	})
+	return err
+}
+
+// Close ends the use of the journal. Runs that are being driven must have ended.
+func (h *Host) Close() error {
+	var errs []error
+	if h.sandbox != nil {
+		errs = append(errs, h.sandbox.Close(context.Background()))
+	}
+	return errors.Join(append(errs, h.journal.Close())...)
+}
+
+// AddModule judges a module and makes it known, so that runs can be started with it. It is stored with the first run
+// that names it. Errors: *sandbox.LoadError.
+func (h *Host) AddModule(wasm []byte) (runtime.Module, error) {
+	m, err := sandbox.Inspect(wasm)
+	if err != nil {
+		return runtime.Module{}, err
+	}
+	for _, t := range m.Manifest.Tools {
+		for what, schema := range map[string]toolabi.RawJSON{"input": t.Input, "output": t.Output} {
+			if len(schema) == 0 {
+				continue
+			}
+			if err := runtime.CheckSchema(schema); err != nil {
+				return runtime.Module{}, &sandbox.LoadError{Kind: sandbox.BadManifest, Err: fmt.Errorf("tool %s: %s schema: %w", t.Name, what, err)}
+			}
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.modules[m.Digest] = wasm
+	return runtime.Module{Name: m.Manifest.Name, Digest: m.Digest, Manifest: *m.Manifest}, nil
+}
+
+// module returns a module's bytes: added to this host, or stored by whoever started a run with it.
+func (h *Host) module(ctx context.Context, d toolabi.Digest) ([]byte, error) {
+	h.mu.Lock()
+	wasm, ok := h.modules[d]
+	h.mu.Unlock()
+	if ok {
+		return wasm, nil
+	}
+	return journal.ReadBlob(ctx, h.journal, journal.Digest(d))
+}
+
+// Start writes the first entry of a run whose modules were added. A run of this id that is made of the same is fine:
+// begun is false. Errors: *runtime.OtherRunError, and as runtime.Engine.Start says.
+//
+// A run that is only started waits until somebody drives it: this program, another one, or Work.
+func (h *Host) Start(ctx context.Context, run string, spec runtime.Spec) (begun bool, err error) {
+	return h.engine.Start(ctx, run, spec, h.bytesOf(spec), false)
+}
+
+// Run starts a run, or attaches to the one of this id that is made of the same, and drives it. Grants of spec that an
+// existing run does not have are added to it. Errors: as Start and Drive.
+func (h *Host) Run(ctx context.Context, run string, spec runtime.Spec, opts runtime.DriveOptions) (runtime.Result, error) {
+	begun, err := h.engine.Start(ctx, run, spec, h.bytesOf(spec), true)
+	if err != nil {
+		return runtime.Result{}, err
+	}
+	if !begun {
+		opts.Grants = opts.Grants.Union(spec.Grants)
+	}
+	return h.engine.Drive(ctx, run, opts)
+}
+
+// bytesOf returns the modules of a run that were added.
+func (h *Host) bytesOf(spec runtime.Spec) map[toolabi.Digest][]byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	modules := make(map[toolabi.Digest][]byte, len(spec.Modules))
+	for _, m := range spec.Modules {
+		if wasm, ok := h.modules[m.Digest]; ok {
+			modules[m.Digest] = wasm
+		}
+	}
+	return modules
+}
+
+// Drive goes on with a run until it is finished or has to wait. See runtime.Engine.Drive for what is returned.
+func (h *Host) Drive(ctx context.Context, run string, opts runtime.DriveOptions) (runtime.Result, error) {
+	return h.engine.Drive(ctx, run, opts)
+}
+
+// Resume goes on with a run by its id alone, with the driver, the modules and the grants that it began with.
+func (h *Host) Resume(ctx context.Context, run string) (runtime.Result, error) {
+	return h.engine.Drive(ctx, run, runtime.DriveOptions{})
+}
+
+// Work drives every run that can go on by itself. See runtime.Engine.Work.
+func (h *Host) Work(ctx context.Context, report func(run string, res runtime.Result, err error) bool) error {
+	return h.engine.Work(ctx, report)
+}
+
+// Resolve settles an effect whose outcome is unknown. See runtime.Engine.Resolve.
+func (h *Host) Resolve(ctx context.Context, run string, step journal.Step, res runtime.Resolution) error {
+	return h.engine.Resolve(ctx, run, step, res)
+}
+
+// Acknowledge says that somebody has looked at outcomes that arrived too late to count. See
+// runtime.Engine.Acknowledge.
+func (h *Host) Acknowledge(ctx context.Context, run, by, note string) error {
+	return h.engine.Acknowledge(ctx, run, by, note)
+}
+
+// Cancel says that a run starts no further step. See runtime.Engine.Cancel.
+func (h *Host) Cancel(ctx context.Context, run, by, note string) error {
+	return h.engine.Cancel(ctx, run, by, note)
+}
+
+// Watch yields the entries of a run as they are appended, by whatever process, and ends with the run.
+func (h *Host) Watch(ctx context.Context, run string) iter.Seq2[journal.Entry, error] {
+	return h.engine.Watch(ctx, run, 0)
+}
+
+// Spec returns what a run is made of. Errors: journal.ErrNotFound.
+func (h *Host) Spec(ctx context.Context, run string) (*runtime.Spec, error) {
+	return h.engine.Spec(ctx, run)
+}
+
+// Status returns a run's status, with what is known of the process that drives it.
+func (h *Host) Status(s *journal.State) journal.Status { return h.engine.Status(s) }
+
+// Journal returns the journal, for reading.
+func (h *Host) Journal() journal.Journal { return h.journal }
+
+// Body returns an entry's body, also when it is a blob.
+func (h *Host) Body(ctx context.Context, e journal.Entry) ([]byte, error) {
+	return journal.Body(ctx, h.journal, e)
+}
+
+// Blob opens a blob of the journal. Errors: journal.ErrNotFound.
+func (h *Host) Blob(ctx context.Context, d journal.Digest) (io.ReadCloser, error) {
+	return h.journal.Open(ctx, d)
+}
