@@ -1,0 +1,65 @@
+// Command soak kills wrun in the middle of what it does, hundreds of times, and fails unless every charge was made once
+// and everything that was recorded stayed recorded. Package trials says how.
+//
+//	go run ./internal/soak -kills 1000
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+
+	"github.com/wrun-dev/wrun/internal/soak/trials"
+)
+
+func main() {
+	if runtime.GOOS == "windows" {
+		fmt.Fprintln(os.Stderr, "soak: SKIPPED, nothing was tested: windows has no kill -9")
+		return
+	}
+	cfg := trials.Config{Progress: os.Stderr}
+	flag.IntVar(&cfg.Kills, "kills", 1000, "how many processes to kill")
+	flag.Uint64Var(&cfg.Seed, "seed", rand.Uint64(), "what chance is drawn from")
+	flag.StringVar(&cfg.Dir, "dir", "", "an empty directory for journal and ledgers, kept; none means a temporary one, kept when something disagrees")
+	flag.IntVar(&cfg.Workers, "workers", 2, "how many trials go on at once")
+	tags := flag.String("tags", "", "build tags of wrun, such as broken_nointent, with which the soak has to fail")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := soak(ctx, cfg, *tags)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "soak: seed %d: %v\n", cfg.Seed, err)
+		os.Exit(1)
+	}
+}
+
+func soak(ctx context.Context, cfg trials.Config, tags string) error {
+	keep := cfg.Dir != ""
+	var err error
+	if keep {
+		err = os.MkdirAll(cfg.Dir, 0o700)
+	} else {
+		cfg.Dir, err = os.MkdirTemp("", "wrun-soak-")
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "building, in %s\n", cfg.Dir)
+	if err := trials.Build(ctx, cfg.Dir, tags); err != nil {
+		return err
+	}
+	cfg.Wrun, cfg.Tool = filepath.Join(cfg.Dir, "wrun"), filepath.Join(cfg.Dir, "payments.wasm")
+	report, err := trials.Run(ctx, cfg)
+	fmt.Print(report)
+	if err = errors.Join(err, report.Err()); err != nil || keep {
+		fmt.Fprintf(os.Stderr, "everything is kept in %s\n", cfg.Dir)
+		return err
+	}
+	return os.RemoveAll(cfg.Dir)
+}

@@ -1,0 +1,90 @@
+package trials
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// entry is a line of "wrun log --json".
+type entry struct {
+	Seq     int
+	Kind    string
+	Step    string
+	Class   string
+	Key     string
+	Module  string
+	Outcome string
+	Body    json.RawMessage
+
+	line string
+}
+
+// once says whether the entry belongs to an effect that must not be repeated.
+func (e entry) once() bool { return e.Class == "once" }
+
+// first is the step without the attempt at its end.
+func (e entry) first() string {
+	if i := strings.LastIndexByte(e.Step, '~'); i > strings.LastIndexByte(e.Step, '/') {
+		return e.Step[:i]
+	}
+	return e.Step
+}
+
+// readLog returns the log of a run, nothing when there is no such run.
+func (p Program) readLog(ctx context.Context, run string) ([]entry, error) {
+	exit, err := p.Run(ctx, "--json", "log", run)
+	switch {
+	case err != nil:
+		return nil, err
+	case exit.Code == exitMissing:
+		return nil, nil
+	case exit.Code != 0:
+		return nil, fmt.Errorf("log of %s: exit code %d\n%s", run, exit.Code, exit.Stderr)
+	}
+	var log []entry
+	for line := range strings.Lines(exit.Stdout) {
+		e := entry{line: line}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			return nil, fmt.Errorf("log of %s: %w in %s", run, err, line)
+		}
+		log = append(log, e)
+	}
+	return log, nil
+}
+
+// changed returns the entries that were in a log before and are not in it, as they were, now.
+func changed(before, now []entry) []entry {
+	var lost []entry
+	for i, e := range before {
+		if i >= len(now) || now[i].line != e.line {
+			lost = append(lost, e)
+		}
+	}
+	return lost
+}
+
+// open returns the steps that have an intent and neither result nor void, in the order of their intents.
+func open(log []entry) []entry {
+	var steps []entry
+	for _, e := range log {
+		switch e.Kind {
+		case "intent":
+			steps = append(steps, e)
+		case "result", "void":
+			steps = slices.DeleteFunc(steps, func(o entry) bool { return o.Step == e.Step })
+		}
+	}
+	return steps
+}
+
+// inDoubt returns the open effects that must not be repeated.
+func inDoubt(log []entry) []entry {
+	return slices.DeleteFunc(open(log), func(e entry) bool { return !e.once() })
+}
+
+func has(log []entry, kind string) bool {
+	return slices.ContainsFunc(log, func(e entry) bool { return e.Kind == kind })
+}
