@@ -91,7 +91,8 @@ const (
 // when its owner has died.
 type Owners interface {
 	// Owner returns this handle's id, random, the same for its lifetime. It counts as alive from before Owner returns
-	// until Close or the end of the process.
+	// until Close or the end of the process, and as dead from then on while a run names it; an owner that no run names
+	// may be forgotten.
 	Owner() (string, error)
 	// Liveness tells what is known of another owner.
 	Liveness(owner string) (Liveness, error)

@@ -271,7 +271,7 @@ func TestAFinishedCallIsNotEnteredAgain(t *testing.T) {
 	if p.invoker.entered["one"] != 0 || p.invoker.entered["two"] != 1 {
 		t.Errorf("entered %v", p.invoker.entered)
 	}
-	if want := (runtime.Counts{Executed: 1, Served: 1, Entered: 1}); res.Counts != want {
+	if want := (runtime.Counts{Executed: 2, Served: 1, Entered: 1}); res.Counts != want {
 		t.Errorf("counts %+v, want %+v", res.Counts, want)
 	}
 }

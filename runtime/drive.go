@@ -35,7 +35,8 @@ type Result struct {
 
 // Counts counts the steps of one Drive.
 type Counts struct {
-	// Executed are the steps that were done now, Served those answered from the log.
+	// Executed are the steps that were done now, calls and what they asked of the host; a call that is entered again
+	// counts. Served are those answered from the log.
 	Executed, Served int
 	// Entered counts the times that a module was entered.
 	Entered int

@@ -89,6 +89,7 @@ func flatten(err error) string {
 	var lines []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
+		line = strings.TrimPrefix(line, "at '': ") // the document itself
 		if line != "" && !strings.HasPrefix(line, "jsonschema validation failed") {
 			lines = append(lines, line)
 		}

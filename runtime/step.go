@@ -316,9 +316,7 @@ func onCut(c toolabi.Class) journal.OnCut {
 // execute does the step now. intent is nil for what needs none.
 func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *journal.Entry) (outcome, error) {
 	r.observe(o, step, Begun, nil)
-	if o.class != toolabi.Call {
-		r.count(func(c *Counts) { c.Executed++ })
-	}
+	r.count(func(c *Counts) { c.Executed++ })
 	doing := ctx
 	once := o.class == toolabi.Once
 	if once {

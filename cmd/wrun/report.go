@@ -132,7 +132,7 @@ func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
 	asked := strings.TrimSpace(u.Intent.Name + " " + u.Intent.Note)
 	known := fmt.Sprintf("intent written %s for a request of %d bytes; ", clock(u.Intent.Time), u.Request)
 	if u.Evidence != nil && u.Evidence.Err != nil {
-		known += fmt.Sprintf("%d bytes were sent, then: %s; no response recorded", u.Evidence.Sent, u.Evidence.Err.Message)
+		known += evidence(u.Evidence) + "; no response recorded"
 	} else {
 		known += "it may have been sent; no response recorded"
 	}
@@ -144,6 +144,15 @@ func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
 		where: fmt.Sprintf("%s, step %s (%s)", u.Run, u.Step, asked), known: known,
 		next: a.cmd(fmt.Sprintf("resolve %s %s --happened @reply.json | --did-not-happen", u.Run, u.Step)),
 	}
+}
+
+// evidence is what is known of how an effect's attempt ended.
+func evidence(ev *runtime.Evidence) string {
+	text := hostfuncs.CleanText(ev.Err.Message, 500)
+	if ev.Sent > 0 && !strings.Contains(text, "bytes were sent") {
+		text = fmt.Sprintf("%d bytes were sent, then: %s", ev.Sent, text)
+	}
+	return text
 }
 
 func (a *app) failedProblem(f *runtime.FailedError) problem {
@@ -191,6 +200,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		text  *plan.Error
 		coded *codedError
 		path  *fs.PathError
+		tool  *toolabi.Error
 	)
 	switch {
 	case errors.As(err, &coded):
@@ -210,8 +220,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 			p.code = codeTooBig
 		}
 		return p, true
-	case errors.Is(err, toolabi.BadInput):
-		return problem{code: codeInput}, true
+	case errors.As(err, &tool) && tool.Code == toolabi.BadInput:
+		return problem{code: codeInput, title: hostfuncs.CleanText(tool.Message, 2048)}, true
 	case errors.As(err, &path):
 		return problem{code: codeFile}, true
 	case strings.HasPrefix(err.Error(), "unknown command"):

@@ -58,6 +58,9 @@ func (j *Journal) commit(db *bbolt.DB, batch []*request) {
 	}
 	for _, r := range batch {
 		r.settle(err)
+		if r.err == nil {
+			j.owner.note(r.added.State)
+		}
 	}
 	j.gate.letIn()
 }

@@ -36,12 +36,10 @@ func create(ctx context.Context, path string, busy time.Duration, now time.Time)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp)
-	// A link never replaces what is there. Where there are no links the lock must do.
-	if err := os.Link(tmp, path); err != nil && !errors.Is(err, os.ErrExist) {
-		if err := os.Rename(tmp, path); err != nil {
-			return err
-		}
+	// Nothing can have come there meanwhile: whoever makes a journal has the lock. A link and a removal would not replace
+	// anything either, but a kill between the two leaves a second name of the journal.
+	if err := os.Rename(tmp, path); err != nil {
+		return errors.Join(err, os.Remove(tmp))
 	}
 	return syncDir(dir)
 }

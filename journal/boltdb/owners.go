@@ -14,14 +14,29 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 )
 
-// owner is the handle's own lock file. It stays when the handle is closed: as long as an unfinished run may name its
-// owner, a file that is gone would say less than one that nobody locks.
+// owner is the handle's own lock file. When the handle is closed it goes, unless a run still names it as its owner: then
+// a file that is gone would say less than one that nobody locks.
 type owner struct {
 	dir string
 
-	mu   sync.Mutex // guards what follows
-	id   string
-	file *os.File
+	mu      sync.Mutex // guards what follows
+	id      string
+	file    *os.File
+	claimed map[string]bool // the runs that name this owner
+}
+
+// note follows what an append made of a run's ownership.
+func (o *owner) note(s *journal.State) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.id == "" || s.Owner != o.id {
+		delete(o.claimed, s.Run)
+		return
+	}
+	if o.claimed == nil {
+		o.claimed = map[string]bool{}
+	}
+	o.claimed[s.Run] = true
 }
 
 // Owner returns the handle's id; see journal.Owners.
@@ -37,6 +52,9 @@ func (j *Journal) Owner() (string, error) {
 	}
 	if err := os.Mkdir(o.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("register as an owner: %w", err)
+	}
+	if err := j.sweepOwners(); err != nil {
+		return "", err
 	}
 	var b [16]byte
 	rand.Read(b[:])
@@ -64,6 +82,9 @@ func (o *owner) close() error {
 		return nil
 	}
 	err := o.file.Close()
+	if len(o.claimed) == 0 {
+		err = errors.Join(err, os.Remove(o.file.Name()))
+	}
 	o.file = nil
 	return err
 }

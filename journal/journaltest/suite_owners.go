@@ -38,6 +38,10 @@ func (m Maker) testOwners(t *testing.T) {
 	if a.Describe(one) == "" || b.Describe(one) != a.Describe(one) {
 		t.Errorf("an owner is described as %q and %q", a.Describe(one), b.Describe(one))
 	}
+	claimed := journal.Entry{Kind: journal.Claimed, Time: 2, Owner: other}
+	if err := b.Append(t.Context(), "owned", 0, created(1), claimed); err != nil {
+		t.Fatal(err)
+	}
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}

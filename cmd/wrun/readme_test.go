@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/wrun-dev/wrun/internal/wasmtest"
+)
+
+// What differs from one run to the next in what the command prints.
+var varying = []struct {
+	is *regexp.Regexp
+	as string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "12:00:00"},
+	{regexp.MustCompile(`request of \d+ bytes`), "request of N bytes"},
+	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "0123456789abcdef0123456789abcdef"},
+	{regexp.MustCompile(`digest [0-9a-f]{12}`), "digest 0123456789ab"},
+	{regexp.MustCompile(`(?m)^(    \| )?compil.*\n`), ""},
+}
+
+func normal(s string) string {
+	for _, v := range varying {
+		s = v.is.ReplaceAllString(s, v.as)
+	}
+	return s
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// between returns what stands in a fenced block of the README between two marks.
+func between(t *testing.T, text, from, to string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, from)
+	block, _, ok2 := strings.Cut(rest, to)
+	if !ok || !ok2 {
+		t.Fatalf("the README has no block %q to %q", from, to)
+	}
+	return block
+}
+
+// build builds the command as a user would have it.
+func build(t *testing.T, tags string) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "wrun")
+	if out, err := exec.Command("go", "build", "-tags", tags, "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// The page that shows the demo fails this test when it and the demo differ.
+func TestTheReadmeShowsWhatTheDemoPrints(t *testing.T) {
+	want := between(t, readme(t), "<!-- demo -->\n```\n", "```\n<!-- /demo -->")
+	demo := exec.Command(build(t, ""), "-q", "demo")
+	demo.Env = append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t))
+	out, err := demo.Output()
+	if err != nil {
+		t.Fatalf("demo: %v\n%s", err, out)
+	}
+	if got := normal(string(out)); got != normal(want) {
+		t.Errorf("the demo prints\n%s\nand the README shows\n%s", got, want)
+	}
+}
+
+// The negative control: where effects come before their intents, the demo fails.
+func TestTheDemoNoticesEffectsBeforeTheirIntents(t *testing.T) {
+	demo := exec.Command(build(t, "broken_nointent"), "demo")
+	demo.Env = append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t))
+	out, err := demo.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "demo-a was charged 2 times") {
+		t.Errorf("the demo ends with %v:\n%s", err, out)
+	}
+}
+
+// The commands of the README print what stands below them.
+func TestTheReadmesCommandsPrintWhatItShows(t *testing.T) {
+	tmp := t.TempDir()
+	bin := build(t, "")
+	env := append(os.Environ(), "WRUN_JOURNAL="+filepath.Join(tmp, "journal.db"), "WRUN_CACHE="+wasmtest.CodeCache(t),
+		"PATH="+filepath.Dir(bin)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	block := between(t, readme(t), "```console\n", "```")
+	var got strings.Builder
+	for line := range strings.Lines(block) {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		c := exec.Command("bash", "-c", strings.ReplaceAll(command, "/tmp/", tmp+"/"))
+		c.Dir, c.Env = "../..", env
+		out, _ := c.CombinedOutput() // some of them fail, and show it
+		got.WriteString(line + strings.ReplaceAll(string(out), tmp+"/", "/tmp/"))
+	}
+	if got := normal(got.String()); got != normal(block) {
+		t.Errorf("the commands print\n%s\nand the README shows\n%s", got, block)
+	}
+}
+
+// The library section is the driver and the example of the root package, word for word.
+func TestTheReadmesLibrarySectionIsTheExample(t *testing.T) {
+	example, err := os.ReadFile("../../example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	for part := range strings.SplitSeq(between(t, readme(t), "<!-- library -->\n```go\n", "```"), "\n\n") {
+		if !strings.Contains(flat(string(example)), flat(part)) {
+			t.Errorf("example_test.go does not have\n%s", part)
+		}
+	}
+}
+
+func TestTheReadmeListsEveryExitCode(t *testing.T) {
+	for _, e := range exits {
+		if row := fmt.Sprintf("| %s | %s |", e.code, e.meaning); !strings.Contains(readme(t), row) {
+			t.Errorf("the README lacks %q", row)
+		}
+	}
+}
