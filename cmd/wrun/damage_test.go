@@ -30,6 +30,15 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 			return err
 		}))
 		ts.Check(db.Close())
+	case "newer":
+		db, err := bbolt.Open(path, 0o600, nil)
+		ts.Check(err)
+		ts.Check(db.Update(func(tx *bbolt.Tx) error {
+			return tx.Bucket([]byte("wrun")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 99})
+		}))
+		ts.Check(db.Close())
+	case "held":
+		hold(ts, path+".lock")
 	default:
 		ts.Fatalf("damage: unknown kind %q", args[0])
 	}

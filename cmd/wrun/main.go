@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -13,7 +14,7 @@ import (
 )
 
 func main() {
-	ctx, stop := watchSignals(context.Background())
+	ctx, stop := watchSignals(context.Background(), os.Stderr)
 	code := Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -37,7 +38,7 @@ func (e signalError) Error() string { return "received " + e.signal.String() }
 
 // watchSignals ends the context at the first signal, so that what is known is recorded, and the process at the second.
 // What is on the disk is right at any instant, so that even that loses nothing.
-func watchSignals(ctx context.Context) (context.Context, func()) {
+func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -52,6 +53,7 @@ func watchSignals(ctx context.Context) (context.Context, func()) {
 			}
 			first = false
 			cancel(signalError{sig})
+			fmt.Fprintln(errOut, "stopping: what is under way is finished and recorded; again to stop at once")
 		}
 	}()
 	return ctx, func() {

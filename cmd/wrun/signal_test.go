@@ -1,0 +1,69 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/wrun-dev/wrun/internal/ledger"
+	"github.com/wrun-dev/wrun/internal/wasmtest"
+)
+
+// The first signal waits for what is under way, the second ends the process at once, and that is just as safe.
+func TestASecondSignalEndsTheProcessAtOnce(t *testing.T) {
+	l, err := ledger.Start(ledger.Config{Behaviour: ledger.Behaviour{Hang: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dir, bin := t.TempDir(), build(t, "")
+	module := filepath.Join(dir, "payments.wasm")
+	if err := os.WriteFile(module, wasmtest.Tool(t, "tools/payments"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrun := func(args ...string) *exec.Cmd {
+		c := exec.Command(bin, append([]string{"-q", "--journal", filepath.Join(dir, "journal.db")}, args...)...)
+		c.Env = append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t))
+		return c
+	}
+	input := fmt.Sprintf(`{"ledger":%q,"account":"acme","amount_cents":5,"reference":"r"}`, l.URL())
+	call := wrun("call", module, "charge", input, "--id", "r", "--allow-http", l.URL())
+	stderr, err := call.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := call.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.WaitHanging(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	signal := func() {
+		if err := call.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal()
+	if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || !strings.HasPrefix(line, "stopping: ") {
+		t.Fatalf("after the first signal it says %q, %v", line, err)
+	}
+	signal()
+	if err := call.Wait(); call.ProcessState.ExitCode() != 143 {
+		t.Errorf("it ends with %v, want exit code 143", err)
+	}
+	l.Release()
+	resume := wrun("resume", "r")
+	if err := resume.Run(); resume.ProcessState.ExitCode() != exitUncertain {
+		t.Errorf("resume ends with %v, want exit code %d", err, exitUncertain)
+	}
+	if n := l.Count().Charges; n != 1 {
+		t.Errorf("%d charges", n)
+	}
+}

@@ -1,0 +1,94 @@
+package runtime
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// expired says why an effect may not be done again under its key any more.
+func (r *Run) expired(o op, step journal.Step, intent *journal.Entry) string {
+	if o.keyTTL == 0 || o.class != toolabi.Effect {
+		return ""
+	}
+	first, last := intent.Time, int64(0)
+	r.log.view(func(h *journal.History, s *journal.State) {
+		if p := h.Find(step.First()); p != nil && p.Intent != nil {
+			first = p.Intent.Time
+		}
+		last = s.Time
+	})
+	now := r.engine.cfg.Now().UnixNano()
+	switch {
+	case now < last-int64(time.Second):
+		return "the clock is behind the log, so it cannot be told whether the provider still remembers the key"
+	case now+int64(o.timeout) > first+int64(o.keyTTL):
+		return fmt.Sprintf("the provider remembers a key for %s, and it was first used at %s", o.keyTTL, time.Unix(0, first).UTC().Format(time.RFC3339))
+	}
+	return ""
+}
+
+func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error {
+	u := &UncertainError{Run: r.id, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body)), Why: why}
+	if past.Intent.Size > 0 {
+		u.Request = past.Intent.Size
+	}
+	r.log.view(func(h *journal.History, _ *journal.State) {
+		if p := h.Find(step.Parent()); p != nil && p.Known() != nil {
+			u.Tool = p.Known().Name
+		}
+	})
+	for _, e := range past.Evidence {
+		if e.Name != recordEvidence {
+			continue
+		}
+		ev := new(Evidence)
+		if err := toolabi.Decode(e.Body, ev); err == nil {
+			u.Evidence = ev
+		}
+	}
+	return u
+}
+
+// doubt records what is known of an effect whose outcome is not, and leaves the step open: the tool never sees it.
+func (r *Run) doubt(step journal.Step, intent journal.Entry, out outcome) error {
+	rec, err := evidenceEntry(step, journal.EffectUnknown, Evidence{Err: out.err, Sent: out.sent})
+	if err != nil {
+		return err
+	}
+	if _, err := r.log.add(rec, true); err != nil {
+		return err
+	}
+	return r.uncertain(step, &journal.Past{Intent: &intent, Evidence: []journal.Entry{rec}}, "")
+}
+
+func evidenceEntry(step journal.Step, effect journal.Effect, ev Evidence) (journal.Entry, error) {
+	body, err := toolabi.Encode(ev)
+	return journal.Entry{Kind: journal.Record, Step: step, Name: recordEvidence, Effect: effect, Body: body}, err
+}
+
+// noteUnsent leaves the evidence that an effect was stopped before anything could leave. Where even that cannot be
+// written, the effect is in doubt, which is true.
+func (r *Run) noteUnsent(intent journal.Entry, why error) {
+	ev := Evidence{Err: toolabi.NewError(toolabi.Internal, "it was stopped before anything was sent: "+why.Error())}
+	if rec, err := evidenceEntry(intent.Step, journal.EffectNone, ev); err == nil {
+		_, _ = r.log.add(rec, true)
+	}
+}
+
+// provablyUnsent says whether the process that began an effect left the evidence that nothing of it left the host.
+func provablyUnsent(past *journal.Past) bool {
+	n := len(past.Evidence)
+	return n > 0 && past.Evidence[n-1].Effect == journal.EffectNone
+}
+
+// void says for the log that a step did not happen, so that it is attempted again.
+func (r *Run) void(step journal.Step, past *journal.Past) error {
+	v := journal.Entry{Kind: journal.Void, Step: step, Name: past.Intent.Name, Class: past.Intent.Class, Note: "nothing of it was sent"}
+	if _, err := r.log.add(v, false); err != nil {
+		return err
+	}
+	return errMoved
+}
