@@ -11,6 +11,7 @@ import (
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -102,6 +103,12 @@ func bodyOf(e journal.Entry, body []byte) any {
 			return errorLine(&t)
 		}
 	}
+	if e.Kind == journal.Created {
+		var s runtime.Spec
+		if toolabi.Decode(body, &s) == nil {
+			return specLine(&s)
+		}
+	}
 	if e.Name == toolabi.FuncHTTPFetch || e.Name == toolabi.FuncHTTPSend {
 		var req toolabi.HTTPRequest
 		var reply toolabi.HTTPReply
@@ -113,6 +120,18 @@ func bodyOf(e journal.Entry, body []byte) any {
 		}
 	}
 	return shown(body)
+}
+
+// specLine is what a run is made of, as --json shows it.
+func specLine(s *runtime.Spec) map[string]any {
+	modules := []map[string]any{}
+	for _, m := range s.Modules {
+		modules = append(modules, map[string]any{"name": m.Name, "version": m.Manifest.Version, "digest": m.Digest.String()})
+	}
+	return map[string]any{
+		"driver": s.Driver, "version": s.Version, "plan": shown(s.Plan), "input": shown(s.Input),
+		"modules": modules, "grants": s.Grants, "limits": s.Limits,
+	}
 }
 
 // errorLine is an error as --json shows it.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/wrun-dev/wrun/internal/ledger"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
+	"github.com/wrun-dev/wrun/journal/boltdb"
+	"github.com/wrun-dev/wrun/journal/journaltest"
 )
 
 func TestMain(m *testing.M) {
@@ -36,6 +38,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("WRUN_JOURNAL", filepath.Join(env.WorkDir, "state", "journal.db"))
 			env.Setenv("WRUN_CACHE", cache)
 			env.Values[ledgerKey{}] = new(*ledger.Server)
+			env.Defer(func() { checkJournal(t, filepath.Join(env.WorkDir, "state", "journal.db")) })
 			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), wasm, 0o600); err != nil {
 					return err
@@ -69,6 +72,16 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("a Go stack on standard error")
 		}
 	}
+}
+
+// checkJournal holds the journal that a script leaves against every rule, unless the script has damaged it.
+func checkJournal(t *testing.T, path string) {
+	j, err := boltdb.Open(context.Background(), path, boltdb.Options{})
+	if err != nil {
+		return
+	}
+	defer j.Close()
+	journaltest.Check(t, j)
 }
 
 type ledgerKey struct{}

@@ -195,13 +195,7 @@ func (s *stepPicture) text() string {
 
 func (p *picture) json(h *wrun.Host) map[string]any {
 	l := runLine(h, p.state)
-	l["input"] = shown(p.spec.Input)
-	modules := []map[string]any{}
-	for _, m := range p.spec.Modules {
-		modules = append(modules, map[string]any{"name": m.Name, "version": m.Manifest.Version, "digest": m.Digest.String()})
-	}
-	l["modules"] = modules
-	l["grants"] = p.spec.Grants
+	l["spec"] = specLine(p.spec)
 	steps := []map[string]any{}
 	for _, s := range p.steps {
 		steps = append(steps, s.json())

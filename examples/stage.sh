@@ -1,0 +1,54 @@
+# What the examples share: source it, and there is a wrun, two modules and a ledger in a directory of their own.
+# $dir is that directory, $url the ledger's address. Whatever was started ends with the script.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+dir=$(mktemp -d)
+pids=()
+clean_up() {
+	for pid in "${pids[@]-}"; do
+		if [[ -n $pid ]]; then kill -9 "$pid" 2>/dev/null && wait "$pid" 2>/dev/null || true; fi
+	done
+	rm -rf "$dir"
+}
+trap clean_up EXIT
+
+say() { printf '\n== %s\n' "$*"; }
+fail() {
+	printf 'this should not be: %s\n' "$*" >&2
+	exit 1
+}
+# wrun CODE ARGUMENTS…: runs wrun, and wants that exit code. What it wrote to standard output is in $dir/out.
+wrun() {
+	local want=$1 got=0
+	shift
+	printf '$ wrun %s\n' "$*"
+	"$dir/wrun" --journal "$dir/journal.db" "$@" >"$dir/out" || got=$?
+	cat "$dir/out"
+	if [[ $got -ne $want ]]; then fail "exit code $got, want $want"; fi
+	printf '(exit code %s)\n' "$got"
+}
+# charges N: wants so many charges in the ledger's file.
+charges() {
+	local got
+	got=$(grep -c '"charge"' "$dir/ledger.jsonl" || true)
+	if [[ $got -ne $1 ]]; then fail "the ledger has $got charges, want $1"; fi
+	printf 'the ledger has %s\n' "$got"
+}
+# ask PATH [JSON]: asks the ledger.
+ask() { curl --silent --show-error --fail --noproxy '*' --max-time 60 ${2:+--data "$2"} "$url$1"; }
+
+say 'building wrun, its tools and a ledger'
+cd "$root"
+go build -o "$dir/wrun" ./cmd/wrun
+go build -o "$dir/ledger" ./internal/ledger/cmd/ledger
+"$dir/wrun" tool build tools/payments -o "$dir/payments.wasm"
+"$dir/wrun" tool build tools/text -o "$dir/text.wasm"
+"$dir/ledger" -file "$dir/ledger.jsonl" >"$dir/url" &
+pids+=($!)
+for _ in {1..200}; do
+	if [[ -s $dir/url ]]; then break; fi
+	sleep 0.05
+done
+url=$(cat "$dir/url")
+if [[ -z $url ]]; then fail 'the ledger does not start'; fi
