@@ -134,7 +134,8 @@ that the message names.`}
 Somebody cancelled the run. What was under way was finished and recorded.`}
 	codeLate = code{"W0409", exitUncertain, "an outcome arrived too late to count", `
 A process that was taken for dead came back with the outcome of an effect. It is kept in
-the log as late. A person has to look at it before the run goes on.`}
+the log as late ("wrun log RUN"). Look at what it means for the run, then say so with
+"wrun resolve RUN --acknowledge", and "wrun resume RUN" goes on.`}
 	codeRestored = code{"W0410", exitUncertain, "the run was restored from a backup", `
 The log may be older than the world: what it is about to do may have happened after the
 backup was made.`}

@@ -109,7 +109,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.As(err, &failed):
 		return a.failedProblem(failed), true
 	case errors.As(err, &late):
-		return problem{code: codeLate, next: a.cmd("log " + late.Run)}, true
+		return problem{code: codeLate, next: a.cmd("log "+late.Run) + ", then " + a.cmd("resolve "+late.Run+" --acknowledge")}, true
 	case errors.As(err, &restored):
 		return problem{code: codeRestored, next: a.cmd("show " + restored.Run)}, true
 	case errors.As(err, &soon):
