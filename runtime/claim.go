@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // me returns this process's id. It is registered before the first claim is appended, and a process that never claims
@@ -135,7 +134,7 @@ func (e *Engine) giveBack(ctx context.Context, l *loaded, why error) error {
 	if !e.isMe(l.state.Owner) {
 		return why
 	}
-	rel := journal.Entry{Kind: journal.Released, Owner: l.state.Owner, Name: journal.StopFailed, Note: toolabi.CutText(why.Error(), 512)}
+	rel := journal.Entry{Kind: journal.Released, Owner: l.state.Owner, Name: journal.StopFailed, Note: text(why, maxNote)}
 	return errors.Join(why, e.extend(context.WithoutCancel(ctx), l.state, rel))
 }
 

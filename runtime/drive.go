@@ -188,7 +188,7 @@ func asFailure(err error) *toolabi.Error {
 	if errors.As(err, &t) {
 		f := *t
 		if err != error(t) { // what is around it says where it happened
-			f.Message = toolabi.CutText(strings.ToValidUTF8(err.Error(), "\uFFFD"), toolabi.MaxText)
+			f.Message = text(err, toolabi.MaxText)
 		}
 		return &f
 	}
@@ -254,7 +254,7 @@ func (r *Run) add(e journal.Entry) error {
 
 // stop releases the run with the reason for it, so that anyone may go on with it.
 func (r *Run) stop(err error) error {
-	rel := journal.Entry{Kind: journal.Released, Name: stopName(err), Note: toolabi.CutText(err.Error(), 512)}
+	rel := journal.Entry{Kind: journal.Released, Name: stopName(err), Note: text(err, maxNote)}
 	if relErr := r.add(rel); relErr != nil {
 		return relErr
 	}
@@ -280,6 +280,14 @@ func stopName(err error) string {
 		return journal.StopInterrupted
 	}
 	return journal.StopFailed
+}
+
+// maxNote is the longest note that an error leaves in a log, in bytes.
+const maxNote = 512
+
+// text is an error's text as an entry can hold it.
+func text(err error, most int) string {
+	return toolabi.CutText(strings.ToValidUTF8(err.Error(), "\uFFFD"), most)
 }
 
 func damaged(run string, err error) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -49,7 +51,17 @@ func (s *sending) outcome(ctx context.Context, reply []byte, err error, fault to
 			t.Effect = toolabi.EffectUnknown
 		}
 	}
-	return outcome{err: t, sent: s.sent}, nil
+	return outcome{err: readable(t), sent: s.sent}, nil
+}
+
+// readable returns an error as it can be recorded and read again.
+func readable(t *toolabi.Error) *toolabi.Error {
+	if utf8.ValidString(t.Message) && utf8.ValidString(t.Detail) {
+		return t
+	}
+	c := *t
+	c.Message, c.Detail = strings.ToValidUTF8(t.Message, "\uFFFD"), strings.ToValidUTF8(t.Detail, "\uFFFD")
+	return &c
 }
 
 // maySend says why an effect may not leave now, or nil.

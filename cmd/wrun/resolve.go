@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -68,6 +69,8 @@ func newResolve(a *app) *cobra.Command {
 // check says what is wrong with the arguments.
 func (v *verdict) check(c *cobra.Command, args []string) error {
 	switch {
+	case !utf8.ValidString(v.note + v.by):
+		return usage(c, "--note and --by have to be UTF-8")
 	case v.seen && (v.yes || v.no || v.now || len(args) == 2):
 		return usage(c, "--acknowledge stands alone, without a step")
 	case v.seen:
