@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -14,10 +14,31 @@ import (
 // said is the form in which a person writes down a reply, and in which one that could not be recorded is kept for them.
 type said struct {
 	Status  int               `json:"status"`
-	Headers map[string]string `json:"headers,omitempty"`
+	Headers map[string]values `json:"headers,omitempty"`
 	// Body is a JSON value, or a string for a body that is text; BodyBase64 is for everything else.
 	Body       json.RawMessage `json:"body,omitempty"`
 	BodyBase64 []byte          `json:"body_base64,omitempty"`
+}
+
+// values are the values of one header: a string, or a list of strings where there are several.
+type values []string
+
+// UnmarshalJSON reads either form.
+func (v *values) UnmarshalJSON(b []byte) error {
+	var one string
+	if err := json.Unmarshal(b, &one); err == nil {
+		*v = values{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(v))
+}
+
+// MarshalJSON writes the shorter form where it can.
+func (v values) MarshalJSON() ([]byte, error) {
+	if len(v) == 1 {
+		return json.Marshal(v[0])
+	}
+	return json.Marshal([]string(v))
 }
 
 // ParseSaidReply makes the reply of an http function of what a person says the server answered. A JSON object with a
@@ -42,14 +63,15 @@ func ParseSaidReply(text []byte) ([]byte, error) {
 		return nil, errors.New("reply: it has body and body_base64, want one of them")
 	}
 	reply := toolabi.HTTPReply{Status: uint16(s.Status), Body: s.BodyBase64}
-	for name, value := range s.Headers {
-		reply.Headers = append(reply.Headers, toolabi.Header{Name: name, Value: value})
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		for _, value := range s.Headers[name] {
+			reply.Headers = append(reply.Headers, toolabi.Header{Name: name, Value: value})
+		}
 	}
-	slices.SortFunc(reply.Headers, func(a, b toolabi.Header) int { return strings.Compare(a.Name, b.Name) })
 	if len(s.Body) > 0 {
 		reply.Body = s.Body
 		var text string
-		if json.Unmarshal(s.Body, &text) == nil {
+		if s.Body[0] == '"' && json.Unmarshal(s.Body, &text) == nil {
 			reply.Body = []byte(text)
 		}
 	}
@@ -69,11 +91,9 @@ func FormatSaidReply(reply []byte) ([]byte, error) {
 	if err := toolabi.Decode(reply, &r); err != nil {
 		return nil, err
 	}
-	s := said{Status: int(r.Status), Headers: map[string]string{}}
+	s := said{Status: int(r.Status), Headers: map[string]values{}}
 	for _, h := range r.Headers {
-		if _, ok := s.Headers[h.Name]; !ok {
-			s.Headers[h.Name] = h.Value
-		}
+		s.Headers[h.Name] = append(s.Headers[h.Name], h.Value)
 	}
 	switch {
 	case len(r.Body) == 0:

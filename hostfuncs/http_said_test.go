@@ -1,6 +1,8 @@
 package hostfuncs_test
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
@@ -44,7 +46,7 @@ func TestWhatAPersonSaysBecomesAReply(t *testing.T) {
 
 func TestARescuedReplyCanBeSaid(t *testing.T) {
 	for _, body := range []string{`{"id":"ch_1"}`, "text", `"quoted"`, "\x00\xff", "", "[1, 2]", `{"a":"<b>"}`} {
-		want := toolabi.HTTPReply{Status: 201, Headers: []toolabi.Header{{Name: "X", Value: "y"}}, Body: []byte(body)}
+		want := toolabi.HTTPReply{Status: 201, Headers: []toolabi.Header{{Name: "Set-Cookie", Value: "a=1"}, {Name: "Set-Cookie", Value: "b=2"}, {Name: "X", Value: "y"}}, Body: []byte(body)}
 		raw, err := toolabi.Encode(want)
 		if err != nil {
 			t.Fatal(err)
@@ -58,8 +60,33 @@ func TestARescuedReplyCanBeSaid(t *testing.T) {
 		if err == nil {
 			err = toolabi.Decode(again, &got)
 		}
-		if err != nil || got.Status != 201 || got.Header("X") != "y" || string(got.Body) != body {
+		if err != nil || got.Status != 201 || !slices.Equal(got.Headers, want.Headers) || string(got.Body) != body {
 			t.Errorf("%q became %+v, %v by %s", body, got, err, text)
 		}
 	}
+}
+
+// Whatever is said is refused, or becomes a reply that can be recorded, and that stays what it is when it is written down.
+func FuzzParseSaidReply(f *testing.F) {
+	for _, seed := range []string{`{"status":201,"body":{"a":1}}`, `{"status":200,"headers":{"X":["a","b"],"Y":"c"},"body":"t"}`, "plain", "\xff", `{"status":200,"body":null}`, "null"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		raw, err := hostfuncs.ParseSaidReply(text)
+		if err != nil {
+			return
+		}
+		var r toolabi.HTTPReply
+		if err := toolabi.Decode(raw, &r); err != nil {
+			t.Fatalf("%q became a reply that cannot be read: %v", text, err)
+		}
+		written, err := hostfuncs.FormatSaidReply(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := hostfuncs.ParseSaidReply(written)
+		if err != nil || !bytes.Equal(again, raw) {
+			t.Fatalf("%q was written as %s and became another reply: %v", text, written, err)
+		}
+	})
 }
