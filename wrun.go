@@ -136,7 +136,11 @@ func (h *Host) module(ctx context.Context, d toolabi.Digest) ([]byte, error) {
 	if ok {
 		return wasm, nil
 	}
-	return journal.ReadBlob(ctx, h.journal, journal.Digest(d))
+	wasm, err := journal.ReadBlob(ctx, h.journal, journal.Digest(d))
+	if errors.Is(err, journal.ErrNotFound) { // a run names it, so it was there
+		return nil, fmt.Errorf("%w: the module with digest %s is gone from the journal's blobs", journal.ErrDamaged, d)
+	}
+	return wasm, err
 }
 
 // Start writes the first entry of a run whose modules were added. A run of this id that is made of the same is fine:

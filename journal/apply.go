@@ -191,6 +191,11 @@ func (s *State) judgeResult(e Entry) error {
 	if e.Retry && o.OnCut == Doubt && e.Effect != EffectNone {
 		return invalid(e, "another attempt would repeat the effect")
 	}
+	return s.judgeInside(e)
+}
+
+// judgeInside lets a step end only when everything inside it has.
+func (s *State) judgeInside(e Entry) error {
 	for below := range s.Open {
 		if below.Within(e.Step) {
 			return invalid(e, "%s inside it is still open", below)
@@ -207,12 +212,7 @@ func (s *State) judgeVoid(e Entry) error {
 	if o.Touched {
 		return invalid(e, "an effect inside it took place")
 	}
-	for below := range s.Open {
-		if below.Within(e.Step) {
-			return invalid(e, "%s inside it is still open", below)
-		}
-	}
-	return nil
+	return s.judgeInside(e)
 }
 
 func (s *State) judgeFinished(e Entry) error {
@@ -260,12 +260,7 @@ func (s *State) fold(e Entry) {
 		s.again(e.Step)
 		s.Progress, s.Crashes = true, 0
 	case Record:
-		switch e.Name {
-		case RecordAcknowledged:
-			s.Late = 0
-		case RecordConfirmed:
-			s.Unconfirmed = false
-		}
+		s.foldRecord(e)
 	case Late:
 		if _, open := s.Open[e.Step]; open && s.Finished && e.By != "" {
 			delete(s.Open, e.Step) // somebody settled what a closed run had left in doubt
@@ -278,6 +273,22 @@ func (s *State) fold(e Entry) {
 		s.Unconfirmed, s.Owner, s.Lease = true, "", 0
 	case Finished:
 		s.Finished, s.Outcome, s.Owner, s.Lease, s.Again = true, e.Outcome, "", 0, nil
+	}
+}
+
+func (s *State) foldRecord(e Entry) {
+	o, open := s.Open[e.Step]
+	switch {
+	case e.Name == RecordAcknowledged:
+		s.Late = 0
+	case e.Name == RecordConfirmed:
+		s.Unconfirmed = false
+	case e.Name == RecordEvidence && open:
+		o.Unsent = e.Effect == EffectNone
+		s.Open[e.Step] = o
+	case e.Name == RecordExpired && open && o.OnCut == Redo:
+		o.OnCut = Doubt
+		s.Open[e.Step] = o
 	}
 }
 

@@ -58,7 +58,7 @@ func (e *Entry) Marshal(before Digest) ([]byte, error) {
 	e.Hash = chain(before, body)
 	record := append(e.Hash[:len(e.Hash):len(e.Hash)], body...)
 	if _, err := Unmarshal(record, before); err != nil {
-		return nil, fmt.Errorf("%w: entry %d cannot be read back: %w", ErrInvalid, e.Seq, err)
+		return nil, fmt.Errorf("%w: entry %d cannot be read back: %v", ErrInvalid, e.Seq, err) // nothing is damaged yet
 	}
 	return record, nil
 }

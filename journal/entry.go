@@ -97,6 +97,11 @@ const (
 const (
 	// RecordAcknowledged: a person has seen the late entries; the run may go on.
 	RecordAcknowledged = "acknowledged"
+	// RecordEvidence: what is known of a step whose outcome is not. With EffectNone nothing of it left the host, so that
+	// it did not happen.
+	RecordEvidence = "evidence"
+	// RecordExpired: the step might have been done again, and may not any more; it is in doubt from now on.
+	RecordExpired = "expired"
 	// RecordConfirmed: a person has confirmed a restored run; it may do what must not be repeated.
 	RecordConfirmed = "confirmed"
 

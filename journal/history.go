@@ -5,6 +5,7 @@ import "slices"
 // History is a log as a driver looks things up in it: by step. It is not safe for concurrent use.
 type History struct {
 	steps    map[Step]*Past
+	keys     map[string]int64 // of an idempotency key: the time of the first intent that has it
 	attempts map[Step]int // of a first attempt: the latest one
 	children map[Step]int // of a step: the highest ordinal below it
 	top      []Step
@@ -36,7 +37,7 @@ func (p *Past) Open() bool { return p.Intent != nil && p.Result == nil && p.Void
 // Add appends the log's next entry.
 func (h *History) Add(e Entry) {
 	if h.steps == nil {
-		h.steps, h.attempts, h.children = map[Step]*Past{}, map[Step]int{}, map[Step]int{}
+		h.steps, h.attempts, h.children, h.keys = map[Step]*Past{}, map[Step]int{}, map[Step]int{}, map[string]int64{}
 	}
 	switch e.Kind {
 	case Created:
@@ -70,6 +71,9 @@ func (h *History) addStep(e Entry) {
 	switch e.Kind {
 	case Intent:
 		p.Intent = &e
+		if _, used := h.keys[e.Key]; e.Key != "" && !used {
+			h.keys[e.Key] = e.Time
+		}
 	case Result:
 		p.Result = &e
 	case Void:
@@ -91,7 +95,7 @@ func (h *History) Forget(e Entry) {
 		p.Result = nil
 	case e.Kind == Void:
 		p.Void = nil
-	case e.Kind == Intent && p.Result == nil:
+	case e.Kind == Intent:
 		p.Intent = nil
 	}
 	if p.Intent != nil || p.Result != nil {
@@ -116,6 +120,9 @@ func (h *History) Created() Entry { return h.created }
 
 // Finished returns the entry that closed the log, or nil.
 func (h *History) Finished() *Entry { return h.finished }
+
+// FirstUse returns when an idempotency key was first written down, 0 for never.
+func (h *History) FirstUse(key string) int64 { return h.keys[key] }
 
 // Find returns what the log holds of this very attempt, or nil.
 func (h *History) Find(step Step) *Past { return h.steps[step] }

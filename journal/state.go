@@ -54,6 +54,8 @@ type OpenStep struct {
 	Touched bool `cbor:"3,keyasint,omitempty"`
 	// Name is what the step calls.
 	Name string `cbor:"4,keyasint,omitempty"`
+	// Unsent says that the evidence is that nothing of it left the host.
+	Unsent bool `cbor:"5,keyasint,omitempty"`
 }
 
 // Status is what a listing says of a run. Whether a claimed run's owner still lives is not in the log; a caller that
@@ -93,12 +95,12 @@ func (s *State) Status() Status {
 	return Interrupted
 }
 
-// InDoubt returns the open steps of which nobody knows whether they happened, in order of their intents. While the
+// InDoubt returns the open steps of which nobody knows whether they happened, in the order of their intents. While the
 // run's owner lives they may simply be under way.
 func (s *State) InDoubt() []Step {
 	var steps []Step
 	for step, o := range s.Open {
-		if o.OnCut == Doubt {
+		if o.OnCut == Doubt && !o.Unsent {
 			steps = append(steps, step)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ type appender struct {
 	owner  string
 	now    func() time.Time
 	ride   time.Duration
-	rescue func(journal.Entry)
+	rescue func(step journal.Step, reply []byte)
 
 	mu         sync.Mutex
 	settled    sync.Cond              // mu; broadcast when an append ends
@@ -31,7 +32,7 @@ type appender struct {
 	committing bool                   // guarded by mu: one append at a time
 	dead       error                  // guarded by mu: why nothing can be appended any more
 	dropped    map[journal.Step]error // guarded by mu: intents that were taken back, and why
-	rescued    []journal.Entry        // guarded by mu: results that could not be recorded
+	rescued    []*queued              // guarded by mu: replies that could not be recorded
 	timer      *time.Timer            // guarded by mu: commits what rides along
 	timers     sync.WaitGroup         // timers that were started and have not run
 }
@@ -39,7 +40,8 @@ type appender struct {
 // queued is an entry on its way.
 type queued struct {
 	entry   journal.Entry
-	rejudge bool // a step waits for this intent, and can judge it again
+	reply   []byte // of an effect that succeeded: what must not be lost
+	rejudge bool   // a step waits for this intent, and can judge it again
 	done    bool
 	err     error
 }
@@ -59,7 +61,7 @@ func newAppender(e *Engine, run string, state *journal.State, history *journal.H
 		base: state, ahead: state.Clone(), history: history, dropped: map[journal.Step]error{},
 	}
 	if e.cfg.Rescue != nil {
-		a.rescue = func(en journal.Entry) { e.cfg.Rescue(run, en.Step, en.Body) }
+		a.rescue = func(step journal.Step, reply []byte) { e.cfg.Rescue(run, step, reply) }
 	}
 	a.settled.L = &a.mu
 	return a
@@ -71,21 +73,29 @@ func newAppender(e *Engine, run string, state *journal.State, history *journal.H
 // Errors: errMoved for an intent that has to be judged again; journal's own for one that the rules refuse; *BusyError
 // and *JournalError when this process cannot append any more.
 func (a *appender) add(entry journal.Entry, durable bool) (journal.Entry, error) {
+	return a.addReply(entry, nil, durable)
+}
+
+// addReply is add for the result of an effect. A reply that cannot be recorded is handed to whoever rescues it.
+func (a *appender) addReply(entry journal.Entry, reply []byte, durable bool) (journal.Entry, error) {
 	defer a.deliver()
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	q := &queued{reply: reply, rejudge: durable && (entry.Kind == journal.Intent || len(entry.Writes) > 0)}
 	if a.dead != nil {
-		return entry, a.refuse(entry)
+		q.entry = entry
+		return entry, a.refuse(q)
 	}
 	entry.Seq = a.ahead.Len
 	entry.Time = max(a.now().UnixNano(), a.ahead.Time)
+	entry.Note, entry.By = strings.ToValidUTF8(entry.Note, "\uFFFD"), strings.ToValidUTF8(entry.By, "\uFFFD")
 	if entry.Kind != journal.Record && entry.Kind != journal.Late {
 		entry.Owner = a.owner
 	}
-	if err := a.ahead.Apply(entry); err != nil {
-		return entry, a.because(entry, err)
+	if err := a.admit(entry); err != nil {
+		return entry, err
 	}
-	q := &queued{entry: entry, rejudge: durable && (entry.Kind == journal.Intent || len(entry.Writes) > 0)}
+	q.entry = entry
 	a.queue = append(a.queue, q)
 	a.size += len(entry.Body)
 	a.history.Add(entry)
@@ -178,13 +188,8 @@ func (a *appender) commit() {
 
 // append waits for a journal that is busy, because what is queued may be a result that must not be lost.
 func (a *appender) append(at uint64, entries []journal.Entry) error {
-	for try := 1; ; try++ {
-		// Once queued, an entry ignores its context.
-		err := a.j.Append(context.Background(), a.run, at, entries...)
-		if !errors.Is(err, journal.ErrBusy) || try == maxBusyRetries {
-			return err
-		}
-	}
+	// Once queued, an entry ignores its context.
+	return patiently(func() error { return a.j.Append(context.Background(), a.run, at, entries...) })
 }
 
 func (a *appender) committed(batch []*queued, entries []journal.Entry) {
@@ -200,9 +205,18 @@ func (a *appender) committed(batch []*queued, entries []journal.Entry) {
 	a.queue = a.queue[len(batch):]
 }
 
-// because gives the reason why an entry is refused: where the intent that it belongs to was taken back, the reason for
-// that. The caller holds mu.
-func (a *appender) because(e journal.Entry, err error) error {
+// admit folds an entry ahead, or says why not: where the intent that it belongs to was taken back, the reason for that. A
+// run of which something was taken back is not finished as if it had happened. The caller holds mu.
+func (a *appender) admit(e journal.Entry) error {
+	if e.Kind == journal.Finished && e.Outcome != journal.Cancelled {
+		for _, why := range a.dropped {
+			return why
+		}
+	}
+	err := a.ahead.Apply(e)
+	if err == nil {
+		return nil
+	}
 	for step := e.Step; step != ""; step = step.Parent() {
 		if why := a.dropped[step]; why != nil {
 			return why
@@ -221,7 +235,7 @@ func (a *appender) die(err error) {
 		}
 		q.done, q.err = true, err
 		if !errors.As(err, &busy) { // then it is late
-			a.save(q.entry)
+			a.save(q)
 		}
 	}
 	a.queue = nil
@@ -230,22 +244,22 @@ func (a *appender) die(err error) {
 
 // refuse answers an entry that came after die. What a fenced owner learned too late is written all the same. The caller
 // holds mu.
-func (a *appender) refuse(e journal.Entry) error {
+func (a *appender) refuse(q *queued) error {
 	var busy *BusyError
 	if errors.As(a.dead, &busy) {
-		e.Time, e.Owner = a.now().UnixNano(), a.owner
-		if err := a.appendLate(asLate(e)); err == nil {
+		q.entry.Time, q.entry.Owner = a.now().UnixNano(), a.owner
+		if err := a.appendLate(asLate(q.entry)); err == nil {
 			return a.dead
 		}
 	}
-	a.save(e)
+	a.save(q)
 	return a.dead
 }
 
 // save keeps a reply that came and cannot be recorded. The caller holds mu.
-func (a *appender) save(e journal.Entry) {
-	if a.rescue != nil && e.Kind == journal.Result && isEffect(e.Class) {
-		a.rescued = append(a.rescued, e)
+func (a *appender) save(q *queued) {
+	if a.rescue != nil && q.reply != nil {
+		a.rescued = append(a.rescued, q)
 	}
 }
 
@@ -255,8 +269,8 @@ func (a *appender) deliver() {
 	rescued := a.rescued
 	a.rescued = nil
 	a.mu.Unlock()
-	for _, e := range rescued {
-		a.rescue(e)
+	for _, q := range rescued {
+		a.rescue(q.entry.Step, q.reply)
 	}
 }
 

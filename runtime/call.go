@@ -65,6 +65,11 @@ func (r *Run) enter(ctx context.Context, module Module, tool toolabi.Tool, input
 	if r.engine.cfg.Invoker == nil {
 		return outcome{}, &hostError{errors.New("this program cannot enter modules")}
 	}
+	if p, ok := r.engine.cfg.Invoker.(Preparer); ok {
+		if err := p.Prepare(ctx, module.Digest); err != nil {
+			return outcome{}, r.notEntered(ctx, module, err)
+		}
+	}
 	f := &frame{run: r, step: intent.Step, module: module, tool: tool, seen: map[journal.Digest]int{}}
 	f.limits = r.spec.Limits.Tighten(module.Manifest.Limits).Tighten(toolabi.Limits{TimeoutMS: tool.TimeoutMS})
 	f.live = r.recorded(f.step) == 0
@@ -170,10 +175,8 @@ func (f *frame) stopClock() {
 func (f *frame) goLive() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.live {
+	if !f.live && f.clock.Stop() { // else the limit was reached on the way here, and is the host's
 		f.live = true
-		if f.clock.Stop() {
-			f.clock.Reset(time.Duration(f.limits.TimeoutMS) * time.Millisecond)
-		}
+		f.clock.Reset(time.Duration(f.limits.TimeoutMS) * time.Millisecond)
 	}
 }

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -13,20 +12,16 @@ import (
 //
 // Errors: journal.ErrClosed for a finished run; journal.ErrNotFound.
 func (e *Engine) Cancel(ctx context.Context, run, by, note string) error {
-	for {
+	return untilSettled(func() error {
 		s, err := e.state(ctx, run)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if s.Finished {
+		case s.Finished:
 			return fmt.Errorf("run %s: %w", run, journal.ErrClosed)
-		}
-		if s.CancelAsked {
+		case s.CancelAsked:
 			return nil
 		}
-		err = e.extend(ctx, s, journal.Entry{Kind: journal.Cancel, By: by, Note: note})
-		if !errors.Is(err, journal.ErrConflict) {
-			return err
-		}
-	}
+		return e.extend(ctx, s, journal.Entry{Kind: journal.Cancel, By: by, Note: note})
+	})
 }

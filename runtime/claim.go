@@ -73,9 +73,8 @@ func (e *Engine) isMe(owner string) bool {
 	return owner != "" && owner == e.owner
 }
 
-// OwnerLives says whether the process that claimed a run is known to have ended; a run whose owner is dead shows as
-// journal.Interrupted.
-func (e *Engine) OwnerLives(s *journal.State) bool {
+// ownerLives says whether the process that claimed a run lives, as far as that can be told.
+func (e *Engine) ownerLives(s *journal.State) bool {
 	if s.Owner == "" {
 		return false
 	}
@@ -89,7 +88,7 @@ func (e *Engine) OwnerLives(s *journal.State) bool {
 // Status returns a run's status with what is known of its owner: a claimed run whose owner has died is interrupted, or
 // uncertain when it left an effect in doubt.
 func (e *Engine) Status(s *journal.State) journal.Status {
-	if st := s.Status(); st != journal.Running || e.OwnerLives(s) {
+	if st := s.Status(); st != journal.Running || e.ownerLives(s) {
 		return st
 	}
 	if len(s.InDoubt()) > 0 || s.Late > 0 {
@@ -120,6 +119,9 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 			return nil, err
 		}
 		claimed := err == nil
+		if claimed {
+			ctx = context.WithoutCancel(ctx) // what is claimed is driven, or released
+		}
 		if l, err = e.load(ctx, l.state.Run); err != nil {
 			return nil, err
 		}
@@ -129,13 +131,17 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 	}
 }
 
-// giveBack releases a run that Start claimed and that cannot be driven after all, and returns why.
-func (e *Engine) giveBack(ctx context.Context, l *loaded, why error) error {
-	if !e.isMe(l.state.Owner) {
-		return why
-	}
-	rel := journal.Entry{Kind: journal.Released, Owner: l.state.Owner, Name: journal.StopFailed, Note: text(why, maxNote)}
-	return errors.Join(why, e.extend(context.WithoutCancel(ctx), l.state, rel))
+// release gives a run back that this engine still owns after driving it ended with an error. Where even that cannot be
+// written, the run is free when the process ends.
+func (e *Engine) release(run string, why error) {
+	ctx := context.Background()
+	_ = untilSettled(func() error {
+		s, err := e.state(ctx, run)
+		if err != nil || s.Finished || !e.isMe(s.Owner) {
+			return nil
+		}
+		return e.extend(ctx, s, journal.Entry{Kind: journal.Released, Owner: s.Owner, Name: stopName(why), Note: text(why, maxNote)})
+	})
 }
 
 // begin lets one goroutine of this engine at a time act for a run.

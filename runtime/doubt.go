@@ -8,26 +8,37 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// expired says why an effect may not be done again under its key any more.
-func (r *Run) expired(o op, step journal.Step, intent *journal.Entry) string {
+// expired says why an effect may not be done again under a key any more, or "". The time for which the provider remembers
+// the key counts from its first use.
+func (r *Run) expired(o op, key string) string {
 	if o.keyTTL == 0 || o.class != toolabi.Effect {
 		return ""
 	}
-	first, last := intent.Time, int64(0)
-	r.log.view(func(h *journal.History, s *journal.State) {
-		if p := h.Find(step.First()); p != nil && p.Intent != nil {
-			first = p.Intent.Time
-		}
-		last = s.Time
-	})
+	var first, last int64
+	r.log.view(func(h *journal.History, s *journal.State) { first, last = h.FirstUse(key), s.Time })
 	now := r.engine.cfg.Now().UnixNano()
 	switch {
+	case first == 0:
+		return ""
 	case now < last-int64(time.Second):
 		return "the clock is behind the log, so it cannot be told whether the provider still remembers the key"
 	case now+int64(o.timeout) > first+int64(o.keyTTL):
 		return fmt.Sprintf("the provider remembers a key for %s, and it was first used at %s", o.keyTTL, time.Unix(0, first).UTC().Format(time.RFC3339))
 	}
 	return ""
+}
+
+// nowInDoubt records that an effect may not be done again any more, so that it shows as what it is: in doubt.
+func (r *Run) nowInDoubt(step journal.Step, past *journal.Past, why string) error {
+	var known bool
+	r.log.view(func(_ *journal.History, s *journal.State) { known = s.Open[step].OnCut == journal.Doubt })
+	if !known {
+		rec := journal.Entry{Kind: journal.Record, Step: step, Name: journal.RecordExpired, Note: why}
+		if _, err := r.log.add(rec, true); err != nil {
+			return err
+		}
+	}
+	return r.uncertain(step, past, why)
 }
 
 func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error {
@@ -41,7 +52,7 @@ func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error
 		}
 	})
 	for _, e := range past.Evidence {
-		if e.Name != recordEvidence {
+		if e.Name != journal.RecordEvidence {
 			continue
 		}
 		ev := new(Evidence)
@@ -66,7 +77,7 @@ func (r *Run) doubt(step journal.Step, intent journal.Entry, out outcome) error 
 
 func evidenceEntry(step journal.Step, effect journal.Effect, ev Evidence) (journal.Entry, error) {
 	body, err := toolabi.Encode(ev)
-	return journal.Entry{Kind: journal.Record, Step: step, Name: recordEvidence, Effect: effect, Body: body}, err
+	return journal.Entry{Kind: journal.Record, Step: step, Name: journal.RecordEvidence, Effect: effect, Body: body}, err
 }
 
 // noteUnsent leaves the evidence that an effect was stopped before anything could leave. Where even that cannot be

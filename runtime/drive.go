@@ -48,12 +48,17 @@ type Counts struct {
 // Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
 // and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
 // ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
-func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (Result, error) {
+func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res Result, err error) {
 	end, err := e.begin(run)
 	if err != nil {
 		return Result{}, err
 	}
 	defer end()
+	defer func() {
+		if err != nil && !stops(err) && ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
+		}
+	}()
 	l, err := e.load(ctx, run)
 	if err != nil {
 		return Result{}, err
@@ -61,36 +66,49 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (Resu
 	if f := l.history.Finished(); f != nil {
 		return e.finished(ctx, run, *f)
 	}
-	if l.state.Late > 0 {
-		return Result{}, &LateError{Run: run}
-	}
-	spec, err := e.readSpec(ctx, l.history.Created())
-	if err != nil {
-		return Result{}, e.giveBack(ctx, l, err)
-	}
-	driver, err := e.driver(spec, opts.Driver)
-	if err != nil {
-		return Result{}, e.giveBack(ctx, l, err)
-	}
 	if l, err = e.take(ctx, l, opts.TakeOver); err != nil {
 		return Result{}, err
 	}
 	if f := l.history.Finished(); f != nil { // by another process, just now
 		return e.finished(ctx, run, *f)
 	}
-	r := newRun(e, run, spec, l)
-	defer r.log.close()
+	r := newRun(e, run, l)
+	defer func() {
+		r.log.close()
+		if err != nil {
+			e.release(run, err) // unless that has happened
+		}
+	}()
+	return r.goOn(ctx, opts)
+}
+
+// goOn drives a run that is claimed.
+func (r *Run) goOn(ctx context.Context, opts DriveOptions) (Result, error) {
+	var cancelled, late bool
+	var created journal.Entry
+	r.log.view(func(h *journal.History, s *journal.State) {
+		cancelled, late, created = s.CancelAsked, s.Late > 0, h.Created()
+	})
 	switch {
-	case l.state.CancelAsked:
+	case cancelled:
 		return r.finishCancelled()
-	case l.state.Late > 0:
-		return Result{}, r.stop(&LateError{Run: run})
+	case late:
+		return Result{}, r.stop(&LateError{Run: r.id})
 	}
-	if err := r.addGrants(opts); err != nil {
+	spec, err := r.engine.readSpec(ctx, created)
+	if err != nil {
 		return Result{}, err
 	}
+	driver, err := r.engine.driver(spec, opts.Driver)
+	if err != nil {
+		return Result{}, err
+	}
+	r.spec, r.grants = spec, spec.Grants.Union(r.grants)
 	if driver.Version != spec.Version {
-		return Result{}, r.stop(&DivergedError{Run: run, What: fmt.Sprintf("driver %s has version %q, the run began with %q", spec.Driver, driver.Version, spec.Version)})
+		return Result{}, r.stop(&DivergedError{Run: r.id, What: fmt.Sprintf("driver %s has version %q, the run began with %q", spec.Driver, driver.Version, spec.Version)})
+	}
+	if err := r.addGrants(ctx, opts); err != nil {
+		return Result{}, err
 	}
 	return r.drive(ctx, driver.Drive)
 }
@@ -128,7 +146,7 @@ func (e *Engine) finished(ctx context.Context, run string, f journal.Entry) (Res
 }
 
 // addGrants records what is added to the grants.
-func (r *Run) addGrants(opts DriveOptions) error {
+func (r *Run) addGrants(ctx context.Context, opts DriveOptions) error {
 	more := r.grants.Union(opts.Grants)
 	if len(more.HTTP) == len(r.grants.HTTP) {
 		return nil
@@ -137,9 +155,12 @@ func (r *Run) addGrants(opts DriveOptions) error {
 	if err != nil {
 		return err
 	}
+	rec := journal.Entry{Kind: journal.Record, Name: recordGrants, By: opts.By}
+	if err := journal.SetBody(ctx, r.engine.blobs, &rec, body); err != nil {
+		return err
+	}
 	r.grants = more
-	_, err = r.log.add(journal.Entry{Kind: journal.Record, Name: recordGrants, Body: body, By: opts.By}, true)
-	return r.journalError(err)
+	return r.add(rec)
 }
 
 // drive calls the driver and closes the run, or releases it.
@@ -165,7 +186,7 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 		return r.result(nil), r.stop(err)
 	}
 	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: asFailure(err)}
-	body, encErr := toolabi.Encode(failed.Err)
+	body, encErr := encodeError(failed.Err)
 	if encErr != nil {
 		return r.result(nil), encErr
 	}
@@ -185,14 +206,14 @@ func (r *Run) callDriver(ctx context.Context, drive Driver) (output []byte, err 
 // asFailure returns what a failed run is recorded with.
 func asFailure(err error) *toolabi.Error {
 	var t *toolabi.Error
-	if errors.As(err, &t) {
-		f := *t
-		if err != error(t) { // what is around it says where it happened
-			f.Message = text(err, toolabi.MaxText)
-		}
-		return &f
+	if !errors.As(err, &t) {
+		return toolabi.NewError(toolabi.Failed, err.Error())
 	}
-	return toolabi.NewError(toolabi.Failed, err.Error())
+	f := *t
+	if err != error(t) { // what is around it says where it happened
+		f.Message = err.Error()
+	}
+	return readable(&f)
 }
 
 // unasked reports a recorded step that the driver did not ask for.
@@ -216,14 +237,17 @@ func (r *Run) unasked() error {
 func (r *Run) finish(outcome journal.Outcome, body []byte, failed error) (Result, error) {
 	f := journal.Entry{Kind: journal.Finished, Outcome: outcome}
 	// The commit of a result that already happened is not given up because the caller's context ended.
-	if err := journal.SetBody(context.Background(), r.engine.blobs, &f, body); err != nil {
+	if err := journal.SetBody(context.Background(), r.engine.blobs, &f, body); err != nil { // no space, perhaps
 		return r.result(nil), r.journalError(err)
 	}
-	if err := r.add(f); err != nil {
-		var late *LateError
-		if errors.As(err, &late) {
-			return r.result(nil), r.stop(late)
-		}
+	err := r.add(f)
+	var late *LateError
+	switch {
+	case errors.Is(err, journal.ErrCancelled): // and steps that are not in the log were taken back
+		return r.finishCancelled()
+	case errors.As(err, &late):
+		return r.result(nil), r.stop(late)
+	case err != nil:
 		return r.result(nil), err
 	}
 	if outcome != journal.OK {
@@ -259,27 +283,6 @@ func (r *Run) stop(err error) error {
 		return relErr
 	}
 	return err
-}
-
-func stopName(err error) string {
-	var (
-		uncertain   *UncertainError
-		unconfirmed *UnconfirmedError
-		waiting     *WaitingError
-		diverged    *DivergedError
-		late        *LateError
-	)
-	switch {
-	case errors.As(err, &uncertain), errors.As(err, &unconfirmed), errors.As(err, &late):
-		return journal.StopUncertain
-	case errors.As(err, &waiting):
-		return journal.StopWaiting
-	case errors.As(err, &diverged):
-		return journal.StopDiverged
-	case errors.Is(err, ErrInterrupted):
-		return journal.StopInterrupted
-	}
-	return journal.StopFailed
 }
 
 // maxNote is the longest note that an error leaves in a log, in bytes.

@@ -21,6 +21,12 @@ type Invoker interface {
 	Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error)
 }
 
+// Preparer is an Invoker that takes time before it first enters a module. That time is not the call's.
+type Preparer interface {
+	// Prepare returns when the module can be entered at once.
+	Prepare(ctx context.Context, module toolabi.Digest) error
+}
+
 // Driver decides a run's next steps, by calling methods of r, and returns the run's output. It must ask for the same
 // steps in the same order when it is run again and gets the same answers; steps that run in parallel are told apart by
 // their names. Effects of its own belong into Run.Do.

@@ -136,7 +136,7 @@ func (e *LimitError) Unwrap() error { return e.Err }
 // FailedError says that the run is finished and did not succeed.
 type FailedError struct {
 	Run string
-	// Outcome is journal.Fail, journal.Denied or journal.Cancelled.
+	// Outcome is journal.Fail or journal.Cancelled.
 	Outcome journal.Outcome
 	// Err is what the run failed with; nil for a cancelled one.
 	Err *toolabi.Error
@@ -185,25 +185,42 @@ func (e *JournalError) Error() string { return fmt.Sprintf("journal of run %s: %
 // Unwrap returns the cause.
 func (e *JournalError) Unwrap() error { return e.Err }
 
-// stops says whether err ends the driving of a run, as opposed to an outcome that a driver may handle.
-func stops(err error) bool {
-	var (
-		uncertain   *UncertainError
-		unconfirmed *UnconfirmedError
-		waiting     *WaitingError
-		diverged    *DivergedError
-		busy        *BusyError
-		limit       *LimitError
-		jerr        *JournalError
-		host        *hostError
-		late        *LateError
-	)
-	return errors.As(err, &uncertain) || errors.As(err, &unconfirmed) || errors.As(err, &waiting) ||
-		errors.As(err, &diverged) || errors.As(err, &busy) || errors.As(err, &limit) || errors.As(err, &jerr) ||
-		errors.As(err, &host) || errors.As(err, &late) || errors.Is(err, ErrInterrupted) || errors.Is(err, journal.ErrCancelled)
+// stopper is an error that ends the driving of a run, as opposed to an outcome that a driver may handle. stop is the name
+// of the release that it leaves.
+type stopper interface {
+	error
+	stop() string
 }
 
-// hostError is a fault of the host that is no outcome of any step: a module that cannot be loaded, a blob that is gone.
+func (*UncertainError) stop() string   { return journal.StopUncertain }
+func (*UnconfirmedError) stop() string { return journal.StopUncertain }
+func (*LateError) stop() string        { return journal.StopUncertain }
+func (*WaitingError) stop() string     { return journal.StopWaiting }
+func (*DivergedError) stop() string    { return journal.StopDiverged }
+func (*BusyError) stop() string        { return journal.StopFailed }
+func (*LimitError) stop() string       { return journal.StopFailed }
+func (*JournalError) stop() string     { return journal.StopFailed }
+func (*hostError) stop() string        { return journal.StopFailed }
+
+// stops says whether err ends the driving of a run.
+func stops(err error) bool {
+	var s stopper
+	return errors.As(err, &s) || errors.Is(err, ErrInterrupted) || errors.Is(err, journal.ErrCancelled)
+}
+
+// stopName is the name of the release that err leaves.
+func stopName(err error) string {
+	var s stopper
+	switch {
+	case errors.Is(err, ErrInterrupted):
+		return journal.StopInterrupted
+	case errors.As(err, &s):
+		return s.stop()
+	}
+	return journal.StopFailed
+}
+
+// hostError is a fault of the host that is no outcome of any step: a module that cannot be loaded, a driver that panics.
 type hostError struct{ err error }
 
 func (e *hostError) Error() string { return e.err.Error() }

@@ -161,6 +161,26 @@ func (m *machine) start(wrap func(journaltest.Store) journaltest.Store) *process
 	return &process{Engine: e, invoker: inv, store: store}
 }
 
+// process begins a process on a handle, with what change makes of its configuration.
+func (m *machine) process(store journaltest.Store, change func(*runtime.Config)) *process {
+	m.t.Helper()
+	inv := &goInvoker{tools: m.tools, entered: map[string]int{}}
+	cfg := runtime.Config{Journal: store, Invoker: inv, Funcs: m.funcs()}
+	if change != nil {
+		change(&cfg)
+	}
+	e, err := runtime.New(cfg)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return &process{Engine: e, invoker: inv, store: store}
+}
+
+// sending makes another function of http_send.
+func sending(send func(context.Context, hostfuncs.Call, []byte) ([]byte, error)) func(*runtime.Config) {
+	return func(c *runtime.Config) { c.Funcs[0].Call = send }
+}
+
 func (m *machine) funcs() []hostfuncs.Func {
 	read := func(context.Context, hostfuncs.Call, []byte) ([]byte, error) {
 		m.mu.Lock()

@@ -29,8 +29,12 @@ func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 		if entry.Kind != journal.Record || entry.Name != recordGrants {
 			continue
 		}
+		body, err := journal.Body(ctx, e.blobs, entry)
+		if err != nil {
+			return nil, err
+		}
 		var g hostfuncs.Grants
-		if err := toolabi.Decode(entry.Body, &g); err != nil {
+		if err := toolabi.Decode(body, &g); err != nil {
 			return nil, damaged(run, err)
 		}
 		l.grants = l.grants.Union(g)

@@ -61,8 +61,8 @@ func (a *appender) requeue(q *queued) {
 		}
 		e.Time = a.ahead.Time
 	}
-	if err := a.ahead.Apply(*e); err != nil && !brokenBlindAppend {
-		a.drop(q, a.because(*e, err))
+	if err := a.admit(*e); err != nil && !brokenBlindAppend {
+		a.drop(q, err)
 		return
 	}
 	a.queue = append(a.queue, q)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -48,9 +49,13 @@ func (e *Engine) Resolve(ctx context.Context, run string, step journal.Step, res
 	if err := step.Validate(); err != nil {
 		return err
 	}
+	return untilSettled(func() error { return e.resolve(ctx, run, step, res) })
+}
+
+// untilSettled does again what another process came before.
+func untilSettled(try func() error) error {
 	for {
-		err := e.resolve(ctx, run, step, res)
-		if !errors.Is(err, journal.ErrConflict) {
+		if err := try(); !errors.Is(err, journal.ErrConflict) {
 			return err
 		}
 	}
@@ -78,7 +83,7 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 	if !res.Happened && !res.Now && !waits && e.cfg.Now().Before(settled) {
 		return &TooSoonError{Run: run, Step: step, Until: settled}
 	}
-	said, err := e.verdict(ctx, step, past.Intent, res)
+	said, err := e.verdict(ctx, l.state.Open[step].OnCut, past.Intent, res)
 	if err != nil {
 		return err
 	}
@@ -111,6 +116,8 @@ func (e *Engine) extend(ctx context.Context, s *journal.State, entries ...journa
 	now := max(e.cfg.Now().UnixNano(), s.Time)
 	for i := range entries {
 		entries[i].Time = now
+		entries[i].Note = strings.ToValidUTF8(entries[i].Note, "\uFFFD")
+		entries[i].By = strings.ToValidUTF8(entries[i].By, "\uFFFD")
 	}
 	entries[0].After = s.Head
 	err := e.cfg.Journal.Append(ctx, s.Run, s.Len, entries...)
@@ -161,13 +168,13 @@ func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, inte
 }
 
 // verdict is the entry that settles a step.
-func (e *Engine) verdict(ctx context.Context, step journal.Step, intent *journal.Entry, res Resolution) (journal.Entry, error) {
-	said := journal.Entry{Kind: journal.Void, Step: step, Name: intent.Name, Class: intent.Class, By: res.By, Note: res.Note}
+func (e *Engine) verdict(ctx context.Context, onCut journal.OnCut, intent *journal.Entry, res Resolution) (journal.Entry, error) {
+	said := journal.Entry{Kind: journal.Void, Step: intent.Step, Name: intent.Name, Class: intent.Class, By: res.By, Note: res.Note}
 	if said.By == "" {
 		said.By = "somebody"
 	}
-	if !res.Happened && intent.OnCut == journal.Await {
-		return e.denial(step, said, res.Note)
+	if !res.Happened && onCut == journal.Await {
+		return denial(said)
 	}
 	if !res.Happened {
 		if res.Now {
@@ -176,15 +183,15 @@ func (e *Engine) verdict(ctx context.Context, step journal.Step, intent *journal
 		return said, nil
 	}
 	said.Kind, said.Outcome = journal.Result, journal.OK
-	if intent.OnCut == journal.Doubt {
+	if onCut == journal.Doubt {
 		said.Effect = journal.EffectApplied
 	}
 	return said, journal.SetBody(ctx, e.blobs, &said, res.Reply)
 }
 
 // denial is the answer no to a step that waits: nothing was executed, and the tool is told so.
-func (e *Engine) denial(step journal.Step, said journal.Entry, why string) (journal.Entry, error) {
-	body, err := toolabi.Encode(toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s was denied: %s", step, why)))
+func denial(said journal.Entry) (journal.Entry, error) {
+	body, err := encodeError(toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s was denied: %s", said.Step, said.Note)))
 	said.Kind, said.Outcome, said.Body = journal.Result, journal.Denied, body
 	return said, err
 }
@@ -199,7 +206,7 @@ func note(a, b string) string {
 // Acknowledge says that somebody has looked at the outcomes of a run that arrived too late to count. An unfinished run
 // may then go on. Errors: ErrNotOpen when there is none.
 func (e *Engine) Acknowledge(ctx context.Context, run, by, note string) error {
-	for {
+	return untilSettled(func() error {
 		s, err := e.state(ctx, run)
 		if err != nil {
 			return err
@@ -207,9 +214,6 @@ func (e *Engine) Acknowledge(ctx context.Context, run, by, note string) error {
 		if s.Late == 0 {
 			return fmt.Errorf("run %s has no outcome that arrived too late: %w", run, ErrNotOpen)
 		}
-		err = e.extend(ctx, s, journal.Entry{Kind: journal.Record, Name: journal.RecordAcknowledged, By: by, Note: note})
-		if !errors.Is(err, journal.ErrConflict) {
-			return err
-		}
-	}
+		return e.extend(ctx, s, journal.Entry{Kind: journal.Record, Name: journal.RecordAcknowledged, By: by, Note: note})
+	})
 }

@@ -12,11 +12,8 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// Names of records that this package writes.
-const (
-	recordGrants   = "grants"
-	recordEvidence = "evidence"
-)
+// recordGrants is the name of the records that hold what a resume added to the grants.
+const recordGrants = "grants"
 
 // Run is a run while it is driven: what a Driver has in its hands. Its methods may be called concurrently, for steps of
 // different names.
@@ -29,14 +26,15 @@ type Run struct {
 
 	mu      sync.Mutex
 	asked   map[journal.Step]bool // guarded by mu: the driver's own steps, first attempts
+	busy    map[journal.Step]bool // guarded by mu: those that are being asked for now
 	stopped error                 // guarded by mu: the first reason to stop
 	counts  Counts                // guarded by mu
 }
 
-func newRun(e *Engine, id string, spec *Spec, l *loaded) *Run {
+func newRun(e *Engine, id string, l *loaded) *Run {
 	return &Run{
-		engine: e, id: id, spec: spec, grants: spec.Grants.Union(l.grants),
-		log: newAppender(e, id, l.state, l.history), asked: map[journal.Step]bool{},
+		engine: e, id: id, grants: l.grants,
+		log: newAppender(e, id, l.state, l.history), asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
 	}
 }
 
@@ -61,9 +59,11 @@ func (r *Run) Flush() error { return r.journalError(r.log.flush()) }
 //
 // A *toolabi.Error is an outcome that the driver may handle. Any other error ends the driving: the driver returns it.
 func (r *Run) Call(ctx context.Context, step journal.Step, tool string, input []byte) ([]byte, error) {
-	if err := r.ask(step); err != nil {
+	answered, err := r.ask(step)
+	if err != nil {
 		return nil, err
 	}
+	defer answered()
 	return r.call(ctx, step, tool, input)
 }
 
@@ -104,8 +104,9 @@ type Act struct {
 	Class toolabi.Class
 	// Timeout is how long an effect may be on its way; 0 means 30 s. Do keeps to it by itself.
 	Timeout time.Duration
-	// Do does it. A *toolabi.Error is an outcome; any other error is one too, with toolabi.Failed and, for an effect that
-	// was allowed to send, an effect that is unknown. An unknown outcome of a Once leaves the step uncertain.
+	// Do does it. An error is an outcome too, with toolabi.Failed when it is no *toolabi.Error. After BeforeSend has let
+	// an effect go, its outcome is unknown unless the error says EffectApplied: what was answered belongs into the reply.
+	// An unknown outcome of a Once leaves the step uncertain.
 	Do func(ctx context.Context, a Attempt) (reply []byte, err error)
 }
 
@@ -123,9 +124,11 @@ func (r *Run) Do(ctx context.Context, step journal.Step, act Act) ([]byte, error
 	if act.Class != toolabi.Read && act.Class != toolabi.Effect && act.Class != toolabi.Once {
 		return nil, fmt.Errorf("step %s: a driver's own step cannot be of class %s", step, act.Class)
 	}
-	if err := r.ask(step); err != nil {
+	answered, err := r.ask(step)
+	if err != nil {
 		return nil, err
 	}
+	defer answered()
 	digest := requestDigest(act.Name, act.Request)
 	o := op{
 		step: step, name: act.Name, class: act.Class, request: act.Request, digest: digest,
@@ -155,21 +158,34 @@ func (r *Run) perform(ctx context.Context, in *journal.Entry, act Act) (outcome,
 		a.Key = in.Key
 	}
 	reply, err := act.Do(ctx, a)
-	return send.outcome(ctx, reply, err, toolabi.Failed)
+	out, err := send.outcome(ctx, reply, err, toolabi.Failed)
+	if out.err != nil && send.allowed && out.err.Effect != toolabi.EffectApplied {
+		known := *out.err // an error after the first byte does not say that nothing happened
+		known.Effect = toolabi.EffectUnknown
+		out.err = &known
+	}
+	return out, err
 }
 
-// ask notes that the driver asked for one of its steps.
-func (r *Run) ask(step journal.Step) error {
+// ask notes that the driver asks for one of its steps, until answered is called.
+func (r *Run) ask(step journal.Step) (answered func(), err error) {
 	if err := step.Validate(); err != nil {
-		return err
+		return nil, &hostError{err}
 	}
 	if step.Parent() != "" || step.Attempt() != 1 {
-		return fmt.Errorf("step %q: a driver names its steps without / and ~", string(step))
+		return nil, &hostError{fmt.Errorf("step %q: a driver names its steps without / and ~", string(step))}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked[step] = true
-	return nil
+	if r.busy[step] {
+		return nil, &hostError{fmt.Errorf("step %q is asked for twice at once: parallel steps need names of their own", string(step))}
+	}
+	r.asked[step], r.busy[step] = true, true
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.busy, step)
+	}, nil
 }
 
 func (r *Run) wasAsked(step journal.Step) bool {

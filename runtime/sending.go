@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -54,23 +53,19 @@ func (s *sending) outcome(ctx context.Context, reply []byte, err error, fault to
 	return outcome{err: readable(t), sent: s.sent}, nil
 }
 
-// readable returns an error as it can be recorded and read again.
+// readable returns an error as it can be recorded and read again: with a code, and with text that is text.
 func readable(t *toolabi.Error) *toolabi.Error {
-	if utf8.ValidString(t.Message) && utf8.ValidString(t.Detail) {
-		return t
-	}
 	c := *t
-	c.Message, c.Detail = strings.ToValidUTF8(t.Message, "\uFFFD"), strings.ToValidUTF8(t.Detail, "\uFFFD")
+	if c.Code == 0 {
+		c.Code = toolabi.Failed
+	}
+	c.Message = toolabi.CutText(strings.ToValidUTF8(t.Message, "\uFFFD"), toolabi.MaxText)
+	c.Detail = toolabi.CutText(strings.ToValidUTF8(t.Detail, "\uFFFD"), 64)
 	return &c
 }
 
 // maySend says why an effect may not leave now, or nil.
 func (r *Run) maySend(intent *journal.Entry) error {
-	if intent.OnCut == journal.Doubt && r.engine.cfg.Now().UnixNano() > intent.SendBy {
-		e := toolabi.NewError(toolabi.Timeout, "it was too late to send; nothing was sent")
-		e.Retry = toolabi.RetrySafe
-		return e
-	}
 	s, err := r.patientState()
 	if err != nil {
 		return &JournalError{Run: r.id, Err: err}
@@ -78,15 +73,28 @@ func (r *Run) maySend(intent *journal.Entry) error {
 	if s.Owner != r.log.owner {
 		return &BusyError{Run: r.id, Owner: s.Owner}
 	}
+	if intent.OnCut == journal.Doubt && r.engine.cfg.Now().UnixNano() > intent.SendBy { // last, because the look took time
+		e := toolabi.NewError(toolabi.Timeout, "it was too late to send; nothing was sent")
+		e.Retry = toolabi.RetrySafe
+		return e
+	}
 	return nil
 }
 
 // patientState reads the folded log, and waits for a journal that is busy as an append would.
-func (r *Run) patientState() (*journal.State, error) {
+func (r *Run) patientState() (s *journal.State, err error) {
+	err = patiently(func() error {
+		s, err = r.engine.state(context.Background(), r.id)
+		return err
+	})
+	return s, err
+}
+
+// patiently asks a journal again that is busy: what is at stake may be a result that must not be lost.
+func patiently(ask func() error) error {
 	for try := 1; ; try++ {
-		s, err := r.engine.state(context.Background(), r.id)
-		if !errors.Is(err, journal.ErrBusy) || try == maxBusyRetries {
-			return s, err
+		if err := ask(); !errors.Is(err, journal.ErrBusy) || try == maxBusyRetries {
+			return err
 		}
 	}
 }

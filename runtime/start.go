@@ -37,7 +37,10 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 		return false, err
 	}
 	now := e.cfg.Now().UnixNano()
-	created := journal.Entry{Kind: journal.Created, Name: spec.Driver, Refs: spec.refs(), Time: now}
+	created := journal.Entry{Kind: journal.Created, Name: spec.Driver, Time: now}
+	if e.blobs != nil {
+		created.Refs = spec.refs()
+	}
 	if err := journal.SetBody(ctx, e.blobs, &created, body); err != nil {
 		return false, err
 	}

@@ -20,6 +20,7 @@ type op struct {
 	digest  journal.Digest
 	note    string         // what is asked for, for people
 	now     bool           // the result never waits for another append
+	again   bool           // it was cut off, and is done again
 	refused *toolabi.Error // it must not be executed: this is its outcome
 	keyTTL  time.Duration  // how long the provider remembers the key; 0: for ever
 	timeout time.Duration  // how long an effect may be on its way
@@ -36,6 +37,14 @@ type outcome struct {
 	writes []journal.Write // changes of state that belong to it
 	at     int64           // when it became known
 	served bool            // it came from the log
+}
+
+// precious returns the reply that must not be lost even if it cannot be recorded: an effect's, of one that succeeded.
+func (out outcome) precious(o op) []byte {
+	if !isEffect(uint8(o.class)) || out.err != nil {
+		return nil
+	}
+	return out.reply
 }
 
 // step takes one step into the log and out of it. It is the only way.
@@ -140,9 +149,13 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 	case journal.Await:
 		return outcome{}, &WaitingError{Run: r.id, Step: step, For: past.Intent.Name}
 	}
-	if why := r.expired(o, step, past.Intent); why != "" {
-		return outcome{}, r.uncertain(step, past, why)
+	if ctx.Err() != nil {
+		return outcome{}, r.ended(ctx)
 	}
+	if why := r.expired(o, past.Intent.Key); why != "" {
+		return outcome{}, r.nowInDoubt(step, past, why)
+	}
+	o.again = true
 	if o.class == toolabi.Call {
 		// A crash without progress is on the disk before the module is entered again.
 		if err := r.flushUnlessFusing(); err != nil {
@@ -167,8 +180,13 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 	if err := r.mayBegin(ctx, step); err != nil {
 		return outcome{}, err
 	}
-	if before != nil && r.expired(o, step, before) != "" {
-		o.class = toolabi.Once // the provider may have forgotten the key, so that it must not be repeated any more
+	if o.refused == nil && o.key != nil && o.class == toolabi.Effect {
+		if why := r.expired(o, o.key()); why != "" && before != nil {
+			o.class = toolabi.Once // it is known that it did not happen; what is sent now must not be repeated any more
+		} else if why != "" {
+			o.refused = toolabi.NewError(toolabi.Expired, "it might happen a second time: "+why)
+			o.refused.Effect = toolabi.EffectUnknown
+		}
 	}
 	switch {
 	case o.refused != nil:
@@ -213,47 +231,6 @@ func (r *Run) mayBegin(ctx context.Context, step journal.Step) (err error) {
 	return err
 }
 
-// intent builds the entry that announces a step.
-func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journal.Entry) (journal.Entry, error) {
-	now := r.engine.cfg.Now().UnixNano()
-	in := journal.Entry{
-		Kind: journal.Intent, Step: step, Name: o.name, Class: uint8(o.class), OnCut: onCut(o.class),
-		Module: o.module, Request: o.digest, Note: o.note,
-	}
-	if err := journal.SetBody(ctx, r.engine.blobs, &in, o.request); err != nil {
-		return in, err
-	}
-	if o.class == toolabi.Call {
-		in.Started, in.Seed = now, randomSeed()
-	}
-	if o.key != nil {
-		in.Key = o.key()
-		in.SendBy = now + int64(o.timeout)
-		r.log.view(func(_ *journal.History, s *journal.State) {
-			if s.Lease != 0 {
-				in.SendBy = min(in.SendBy, s.Lease)
-			}
-		})
-	}
-	if before != nil {
-		in.Key = before.Key
-		if o.class == toolabi.Call {
-			in.Started, in.Seed = before.Started, before.Seed
-		}
-	}
-	return in, nil
-}
-
-func onCut(c toolabi.Class) journal.OnCut {
-	switch c {
-	case toolabi.Once:
-		return journal.Doubt
-	case toolabi.Wait:
-		return journal.Await
-	}
-	return journal.Redo
-}
-
 // execute does the step now. intent is nil for what needs none.
 func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *journal.Entry) (outcome, error) {
 	r.observe(o, step, Begun, nil)
@@ -274,6 +251,11 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 	if !once && out.err != nil && interrupted(ctx) {
 		return outcome{}, r.ended(ctx) // the error is the interruption's, not the step's
 	}
+	if o.again && o.class == toolabi.Effect && out.err != nil && out.err.Effect != toolabi.EffectApplied {
+		known := *out.err // of this attempt; the one that was cut off may have taken place
+		known.Effect = toolabi.EffectUnknown
+		out.err = &known
+	}
 	return r.record(ctx, o, step, intent, out)
 }
 
@@ -289,40 +271,18 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 	}
 	result, err := r.resultEntry(ctx, o, step, intent, out)
 	if err != nil {
+		if reply := out.precious(o); reply != nil && r.engine.cfg.Rescue != nil {
+			r.engine.cfg.Rescue(r.id, step, reply)
+		}
 		return outcome{}, err
 	}
-	result, err = r.log.add(result, o.class == toolabi.Once && intent != nil || o.now || len(result.Writes) > 0)
+	result, err = r.log.addReply(result, out.precious(o), o.class == toolabi.Once && intent != nil || o.now || len(result.Writes) > 0)
 	if err != nil {
 		return outcome{}, err
 	}
 	out.at = result.Known()
 	r.observe(o, step, Ended, out.err)
 	return out, nil
-}
-
-func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (journal.Entry, error) {
-	e := journal.Entry{Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK, Writes: out.writes}
-	body := out.reply
-	if out.err != nil {
-		e.Outcome = journal.Fail
-		if out.err == o.refused && errors.Is(out.err, toolabi.Denied) {
-			e.Outcome = journal.Denied
-		}
-		var err error
-		if body, err = toolabi.Encode(out.err); err != nil {
-			return e, err
-		}
-	}
-	if intent == nil {
-		e.OnCut, e.Module, e.Request, e.Note = journal.Redo, o.module, o.digest, o.note
-	} else if intent.OnCut == journal.Doubt {
-		e.Effect = journal.EffectApplied
-		if out.err != nil && out.err.Effect != toolabi.EffectApplied {
-			e.Effect = journal.EffectNone
-		}
-	}
-	// A result that exists is recorded, also when the caller has gone.
-	return e, journal.SetBody(context.WithoutCancel(ctx), r.engine.blobs, &e, body)
 }
 
 // executeFirst is the negative control: the effect takes place before anything is written.

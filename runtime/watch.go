@@ -18,7 +18,9 @@ func (e *Engine) Watch(ctx context.Context, run string, from uint64) iter.Seq2[j
 		tick := time.NewTicker(watchEvery)
 		defer tick.Stop()
 		for {
+			news := false
 			for entry, err := range e.cfg.Journal.Read(ctx, run, from) {
+				news = true
 				if !yield(entry, err) || err != nil {
 					return
 				}
@@ -26,6 +28,9 @@ func (e *Engine) Watch(ctx context.Context, run string, from uint64) iter.Seq2[j
 				if entry.Kind == journal.Finished {
 					return
 				}
+			}
+			if s, err := e.state(ctx, run); !news && err == nil && s.Finished && from >= s.Len {
+				return // it had ended before
 			}
 			select {
 			case <-ctx.Done():

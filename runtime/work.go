@@ -51,14 +51,14 @@ func (e *Engine) next(ctx context.Context, after string) (string, error) {
 
 // canGoOn says whether nobody needs to say anything first.
 func (e *Engine) canGoOn(s *journal.State) bool {
-	if s.Late > 0 || s.Unconfirmed || s.Stopped == journal.StopDiverged || s.Stopped == journal.StopUncertain {
-		return false
-	}
 	if s.CancelAsked {
 		return e.mayClaim(s, false) == nil
 	}
+	if s.Late > 0 || s.Unconfirmed || s.Stopped == journal.StopDiverged || s.Stopped == journal.StopUncertain {
+		return false
+	}
 	for _, o := range s.Open {
-		if o.OnCut != journal.Redo {
+		if o.OnCut == journal.Await || o.OnCut == journal.Doubt && !o.Unsent {
 			return false
 		}
 	}

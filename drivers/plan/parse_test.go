@@ -27,9 +27,6 @@ steps:
 	if got, want := p.Tools(), []string{"payments.charge", "text.upper"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("tools %q, want %q", got, want)
 	}
-	if got, want := p.Modules(), []string{"./lib/text.wasm", "payments.wasm"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("modules %q, want %q", got, want)
-	}
 	if got, want := p.Sources()[0], (plan.Source{Name: "text", File: "./lib/text.wasm", Line: 4}); got != want {
 		t.Errorf("first source %+v, want %+v", got, want)
 	}

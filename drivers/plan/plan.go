@@ -53,15 +53,6 @@ func (p *Plan) Name() string { return p.name }
 // Sources returns where the modules come from, in the order of the plan.
 func (p *Plan) Sources() []Source { return slices.Clone(p.sources) }
 
-// Modules returns the files of the modules, in the order of the plan: the File of each of the Sources.
-func (p *Plan) Modules() []string {
-	files := make([]string, len(p.sources))
-	for i, s := range p.sources {
-		files[i] = s.File
-	}
-	return files
-}
-
 // Tools returns all "module.tool" that the plan's steps name, sorted, each once.
 func (p *Plan) Tools() []string {
 	var names []string

@@ -35,6 +35,17 @@ type module struct {
 	err      error
 }
 
+// Prepare returns when a module can be entered at once: loaded, judged and compiled. Errors: as Invoke for a module that
+// cannot be run.
+func (s *Sandbox) Prepare(ctx context.Context, d toolabi.Digest) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.leave()
+	_, err := s.load(ctx, d)
+	return err
+}
+
 // load returns the module with this digest, compiled. However many calls want one at the same time, it is compiled once,
 // and the others are not held up. When ctx ends first, its cause is returned and the compilation goes on for the next call.
 func (s *Sandbox) load(ctx context.Context, d toolabi.Digest) (*module, error) {

@@ -1,0 +1,81 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// intent builds the entry that announces a step.
+func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journal.Entry) (journal.Entry, error) {
+	now := r.engine.cfg.Now().UnixNano()
+	in := journal.Entry{
+		Kind: journal.Intent, Step: step, Name: o.name, Class: uint8(o.class), OnCut: onCut(o.class),
+		Module: o.module, Request: o.digest, Note: o.note,
+	}
+	if err := journal.SetBody(ctx, r.engine.blobs, &in, o.request); err != nil {
+		return in, err
+	}
+	if o.class == toolabi.Call {
+		in.Started, in.Seed = now, randomSeed()
+	}
+	if o.key != nil {
+		in.Key = o.key()
+		in.SendBy = now + int64(o.timeout)
+		var lease int64
+		r.log.view(func(_ *journal.History, s *journal.State) { lease = s.Lease })
+		if lease != 0 && in.SendBy > lease {
+			return in, &hostError{fmt.Errorf("step %s is not begun: the claim ends before its request could; drive the run again", step)}
+		}
+	}
+	if before != nil {
+		in.Key = before.Key
+		if o.class == toolabi.Call {
+			in.Started, in.Seed = before.Started, before.Seed
+		}
+	}
+	return in, nil
+}
+
+func onCut(c toolabi.Class) journal.OnCut {
+	switch c {
+	case toolabi.Once:
+		return journal.Doubt
+	case toolabi.Wait:
+		return journal.Await
+	}
+	return journal.Redo
+}
+
+func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (journal.Entry, error) {
+	e := journal.Entry{Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK, Writes: out.writes}
+	body := out.reply
+	if out.err != nil {
+		e.Outcome = journal.Fail
+		if out.err == o.refused && errors.Is(out.err, toolabi.Denied) {
+			e.Outcome = journal.Denied
+		}
+		var err error
+		if body, err = encodeError(out.err); err != nil {
+			return e, err
+		}
+	}
+	if intent == nil {
+		e.OnCut, e.Module, e.Request, e.Note = journal.Redo, o.module, o.digest, o.note
+	} else if intent.OnCut == journal.Doubt {
+		e.Effect = journal.EffectApplied
+		if out.err != nil && out.err.Effect != toolabi.EffectApplied {
+			e.Effect = journal.EffectNone
+		}
+	}
+	// A result that exists is recorded, also when the caller has gone.
+	return e, journal.SetBody(context.WithoutCancel(ctx), r.engine.blobs, &e, body)
+}
+
+// encodeError returns an error as it is recorded: one that can be read back.
+func encodeError(t *toolabi.Error) ([]byte, error) {
+	return toolabi.Encode(readable(t))
+}

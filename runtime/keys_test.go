@@ -1,0 +1,124 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// An effect was cut off and took place. Doing it again fails before anything leaves; the tool is not told that nothing
+// happened, and what it sends again has the same key.
+func TestAnEffectThatWasCutOffKeepsItsKeyWhateverTheNextAttemptSays(t *testing.T) {
+	var told toolabi.EffectState
+	m := newMachine(t, map[string]tool{"keyed": func(g *guest, _ string) string {
+		if _, err := g.ask(toolabi.FuncHTTPSend, "charge"); err != nil {
+			told = err.Effect
+			g.must(toolabi.FuncHTTPSend, "charge")
+		}
+		return `1`
+	}})
+	h := m.mem.Handle()
+	m.world.during = func(string) { m.world.during = nil; h.Kill() }
+	if _, err := m.drive(m.process(h, nil), steps("keyed")); err == nil {
+		t.Fatal("the kill went by unseen")
+	}
+	refused := false
+	p := m.process(m.mem.Handle(), sending(func(ctx context.Context, c hostfuncs.Call, request []byte) ([]byte, error) {
+		if !refused {
+			refused = true
+			e := toolabi.NewError(toolabi.Unavailable, "connection refused; nothing was sent")
+			e.Retry = toolabi.RetrySafe
+			return nil, e
+		}
+		return m.world.send(ctx, c, request)
+	}))
+	if _, err := m.drive(p, steps("keyed")); err != nil {
+		t.Fatal(err)
+	}
+	if k := m.world.keys["charge"]; len(k) != 2 || k[0] != k[1] || told != toolabi.EffectUnknown {
+		t.Errorf("keys %v, and the tool was told effect %s", k, told)
+	}
+}
+
+// A request that a tool repeats after its key has expired is not sent: it might happen a second time.
+func TestAnExpiredKeyIsNotUsedForARepetition(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kill func()
+		m := newMachine(t, map[string]tool{"keyed": func(g *guest, _ string) string {
+			if _, err := g.ask(toolabi.FuncHTTPSend, "charge"); err != nil {
+				time.Sleep(time.Second) // of the bubble's time: the outcome is on the disk
+				kill()
+				_, err = g.ask(toolabi.FuncHTTPSend, "charge")
+				if errors.Is(err, toolabi.Expired) && err.Effect == toolabi.EffectUnknown {
+					return `"expired"`
+				}
+			}
+			return `"sent"`
+		}})
+		m.world.drop = 1
+		h := m.mem.Handle()
+		kill = h.Kill
+		if _, err := m.drive(m.process(h, nil), steps("keyed")); err == nil {
+			t.Fatal("the kill went by unseen")
+		}
+		kill = func() {}
+		time.Sleep(30 * 24 * time.Hour) // of the bubble's time; the provider remembers keys for an hour
+		res, err := m.drive(m.start(nil), steps("keyed"))
+		if err != nil || string(res.Output) != `["expired"]` || m.world.count("charge") != 1 {
+			t.Errorf("%s, %v, sent %d times", res.Output, err, m.world.count("charge"))
+		}
+	})
+}
+
+// An effect whose key has expired shows as what it is, and a cancellation names it.
+func TestAnExpiredEffectIsInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, map[string]tool{"keyed": one("a")})
+		h := m.mem.Handle()
+		m.world.during = func(string) { m.world.during = nil; h.Kill() }
+		if _, err := m.drive(m.process(h, nil), steps("keyed")); err == nil {
+			t.Fatal("the kill went by unseen")
+		}
+		time.Sleep(48 * time.Hour) // of the bubble's time
+		for range 2 {
+			var u *runtime.UncertainError
+			if _, err := m.drive(m.start(nil), steps("keyed")); !errors.As(err, &u) {
+				t.Fatalf("resumed with %v", err)
+			}
+		}
+		for s := range m.mem.List(t.Context(), journal.Query{Run: "r"}) {
+			if d := s.InDoubt(); s.Status() != journal.Uncertain || len(d) != 1 || d[0] != "s1/1" {
+				t.Errorf("status %s, in doubt %v", s.Status(), d)
+			}
+		}
+		p := m.start(nil)
+		if err := p.Cancel(t.Context(), "r", "somebody", ""); err != nil {
+			t.Fatal(err)
+		}
+		m.drive(p, steps("keyed"))
+		for e := range m.mem.Read(t.Context(), "r", 0) {
+			if e.Kind == journal.Finished && !strings.Contains(e.Note, "s1/1") {
+				t.Errorf("the end says %q", e.Note)
+			}
+		}
+	})
+}
+
+// The moment until which an effect may leave is looked at last, because the look at the journal can take long.
+func TestSendByIsLookedAtLast(t *testing.T) {
+	m := newMachine(t, map[string]tool{"x": one("a")})
+	now := time.Now()
+	slow := lookedAt{Store: m.mem.Handle(), on: func() { now = now.Add(time.Hour) }}
+	_, err := m.drive(m.process(slow, func(c *runtime.Config) { c.Now = func() time.Time { return now } }), steps("x"))
+	if !errors.Is(err, toolabi.Failed) || m.world.count("a") != 0 {
+		t.Errorf("ended with %v, sent %d times", err, m.world.count("a"))
+	}
+}
