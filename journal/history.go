@@ -6,8 +6,8 @@ import "slices"
 type History struct {
 	steps    map[Step]*Past
 	keys     map[string]int64 // of an idempotency key: the time of the first intent that has it
-	attempts map[Step]int // of a first attempt: the latest one
-	children map[Step]int // of a step: the highest ordinal below it
+	attempts map[Step]int     // of a first attempt: the latest one
+	children map[Step]int     // of a step: the highest ordinal below it
 	top      []Step
 	created  Entry
 	finished *Entry

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -168,5 +169,30 @@ func TestWorkLeavesARunAloneAfterThreeCrashes(t *testing.T) {
 				t.Errorf("asked by a person: %v", err)
 			}
 		})
+	}
+}
+
+// An interruption between crashes does not make anyone forget them.
+func TestAnOrderlyStopIsNoProgress(t *testing.T) {
+	m := newMachine(t, map[string]tool{"x": one("a")})
+	p := m.start(nil)
+	spec, modules := m.spec(`{}`)
+	if _, err := p.Start(t.Context(), "r", spec, modules, true); err != nil {
+		t.Fatal(err)
+	}
+	p.store.Close()
+	m.crashedClaims(2)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := m.start(nil).Drive(context.WithoutCancel(ctx), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{
+		Drive: func(_ context.Context, r *runtime.Run) ([]byte, error) { return r.Call(ctx, "s1", "m.x", []byte(`{}`)) },
+	}})
+	if !errors.Is(err, runtime.ErrInterrupted) {
+		t.Fatal(err)
+	}
+	for s := range m.mem.List(t.Context(), journal.Query{Run: "r"}) {
+		if s.Fuses() || s.Crashes < 2 {
+			t.Errorf("%d crashes are remembered", s.Crashes)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -120,5 +122,58 @@ func TestSendByIsLookedAtLast(t *testing.T) {
 	_, err := m.drive(m.process(slow, func(c *runtime.Config) { c.Now = func() time.Time { return now } }), steps("x"))
 	if !errors.Is(err, toolabi.Failed) || m.world.count("a") != 0 {
 		t.Errorf("ended with %v, sent %d times", err, m.world.count("a"))
+	}
+}
+
+// A keyed effect is done again under its key while the provider remembers it, and is uncertain afterwards.
+func TestAKeyExpires(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		t.Run(fmt.Sprint("late ", late), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMachine(t, map[string]tool{"keyed": one("k")})
+				h := m.mem.Handle()
+				p := m.start(func(journaltest.Store) journaltest.Store { return h })
+				m.world.during = func(string) { h.Kill() }
+				if _, err := m.drive(p, steps("keyed")); err == nil {
+					t.Fatal("the kill went by unseen")
+				}
+				m.world.during = nil
+				if late {
+					time.Sleep(time.Hour) // of the bubble's time: the key's whole life
+				}
+				_, err := m.drive(m.start(nil), steps("keyed"))
+				var u *runtime.UncertainError
+				if late {
+					if !errors.As(err, &u) || u.Why == "" || m.world.count("k") != 1 {
+						t.Errorf("ended with %v after %d sends", err, m.world.count("k"))
+					}
+					_, _, err = m.finish(steps("keyed"))
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				if keys := m.world.keys["k"]; len(keys) == 2 && keys[0] != keys[1] {
+					t.Errorf("keys %v", keys)
+				}
+			})
+		})
+	}
+}
+
+// A keyed tool that repeats a request because its outcome is unknown repeats its key.
+func TestAToolsOwnRepetitionHasTheSameKey(t *testing.T) {
+	m := newMachine(t, map[string]tool{"keyed": func(g *guest, _ string) string {
+		if _, err := g.ask(toolabi.FuncHTTPSend, "k"); err != nil {
+			g.must(toolabi.FuncHTTPSend, "k")
+		}
+		g.must(toolabi.FuncHTTPSend, "k") // this one is meant as another
+		return `1`
+	}})
+	m.world.drop = 1
+	if _, err := m.drive(m.start(nil), steps("keyed")); err != nil {
+		t.Fatal(err)
+	}
+	if k := m.world.keys["k"]; len(k) != 3 || k[0] != k[1] || k[1] == k[2] {
+		t.Errorf("keys %v, want the first two to be the same and the third another", k)
 	}
 }

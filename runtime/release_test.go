@@ -13,7 +13,6 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/journaltest"
 	"github.com/wrun-dev/wrun/runtime"
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // However driving ends, a process that goes on living does not keep the run to itself.
@@ -88,44 +87,6 @@ func TestManyGrantsAreRecorded(t *testing.T) {
 	if _, err := p.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("pure")}, Grants: g}); err != nil {
 		t.Error(err)
 	}
-}
-
-// A cancelled run can be closed whatever else is wrong with it.
-func TestACancelledRunCanAlwaysBeClosed(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		m := newMachine(t, nil)
-		p := m.start(nil)
-		spec, modules := m.spec(`{}`)
-		if _, err := p.Start(t.Context(), "r", spec, modules, false); err != nil {
-			t.Fatal(err)
-		}
-		if late {
-			m.say(journal.Entry{Kind: journal.Late, Step: "s1/1", Outcome: journal.OK, Owner: "somebody"})
-		}
-		if err := p.Cancel(t.Context(), "r", "somebody", ""); err != nil {
-			t.Fatal(err)
-		}
-		var failed *runtime.FailedError
-		if _, err := p.Drive(t.Context(), "r", runtime.DriveOptions{}); !errors.As(err, &failed) || failed.Outcome != journal.Cancelled {
-			t.Errorf("late %v: %v", late, err)
-		}
-	}
-}
-
-// A cancellation that comes before what rides along is on the disk: the run does not end as if that had happened.
-func TestAnEndWithoutItsStepsIsNoEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMachine(t, map[string]tool{"read": func(g *guest, _ string) string { return `"` + g.must(toolabi.FuncClock, "") + `"` }})
-		other := m.start(nil)
-		_, err := m.drive(m.start(nil), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
-			out, err := r.Call(ctx, "s1", "m.read", []byte(`{}`))
-			return out, errors.Join(err, other.Cancel(ctx, "r", "somebody", ""))
-		})
-		var failed *runtime.FailedError
-		if !errors.As(err, &failed) || failed.Outcome != journal.Cancelled {
-			t.Errorf("ended with %v and the log %v", err, m.log())
-		}
-	})
 }
 
 func TestWatchOfAFinishedRunEnds(t *testing.T) {
@@ -204,112 +165,4 @@ func TestOneNameTwiceAtOnceIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "twice at once") || m.status() != journal.Interrupted || m.world.total() != 1 {
 		t.Errorf("ended with %v, status %s, %d effects", err, m.status(), m.world.total())
 	}
-}
-
-// After the first byte an error of a driver's own function does not say that nothing happened.
-func TestAnErrorOfADriversOwnOnceIsInDoubt(t *testing.T) {
-	m := newMachine(t, nil)
-	_, err := m.drive(m.start(nil), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
-		return r.Do(ctx, "pay", runtime.Act{Name: "pay", Class: toolabi.Once, Do: func(_ context.Context, a runtime.Attempt) ([]byte, error) {
-			return nil, errors.Join(a.BeforeSend(), toolabi.NewError(toolabi.Timeout, "no reply"))
-		}})
-	})
-	var u *runtime.UncertainError
-	if !errors.As(err, &u) {
-		t.Errorf("ended with %v", err)
-	}
-}
-
-// Errors of a driver are recorded so that they can be read again.
-func TestADriversErrorsCanBeReadAgain(t *testing.T) {
-	bad := &toolabi.Error{Message: "\xff", Detail: strings.Repeat("d", 100)}
-	m := newMachine(t, nil)
-	d := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
-		if _, err := r.Do(ctx, "ask", runtime.Act{Name: "ask", Class: toolabi.Read, Do: func(context.Context, runtime.Attempt) ([]byte, error) { return nil, bad }}); err == nil {
-			t.Error("want an error")
-		}
-		return nil, bad
-	}
-	for range 2 {
-		var failed *runtime.FailedError
-		if _, err := m.drive(m.start(nil), d); !errors.As(err, &failed) || errors.Is(err, journal.ErrDamaged) {
-			t.Errorf("ended with %v", err)
-		}
-	}
-	journaltest.Check(t, m.mem)
-}
-
-// A limit that is reached while the call is answered from the log is the host's, also when the last answer comes after it.
-func TestALimitDuringReplayIsTheHosts(t *testing.T) {
-	for _, kind := range []string{"last answer", "cut-off effect"} {
-		t.Run(kind, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				slow, h := false, (*journaltest.Mem)(nil)
-				m := newMachine(t, map[string]tool{
-					"x": func(g *guest, _ string) string {
-						g.must(toolabi.FuncClock, "1")
-						if slow {
-							<-g.ctx.Done() // an overloaded host: the replay takes longer than the limit
-						}
-						g.must(toolabi.FuncClock, "2")
-						time.Sleep(time.Second) // of the bubble's time: both are on the disk
-						if !slow {
-							h.Kill()
-						}
-						g.must(toolabi.FuncHTTPSend, "a")
-						return `1`
-					},
-					"idem": func(g *guest, _ string) string {
-						if slow {
-							<-g.ctx.Done()
-						}
-						g.must(toolabi.FuncHTTPSend, "a")
-						return `1`
-					},
-				})
-				call := map[string]string{"last answer": "x", "cut-off effect": "idem"}[kind]
-				h = m.mem.Handle()
-				m.world.during = func(string) { m.world.during = nil; h.Kill() }
-				if _, err := m.drive(m.process(h, nil), steps(call)); err == nil {
-					t.Fatal("the kill went by unseen")
-				}
-				slow = true
-				_, err := m.drive(m.start(nil), steps(call))
-				var limit *runtime.LimitError
-				if !errors.As(err, &limit) || m.status() != journal.Interrupted {
-					t.Errorf("resumed with %v, status %s, log %v", err, m.status(), m.log())
-				}
-				slow = false
-				h = m.mem.Handle() // nobody's
-				if _, err := m.drive(m.start(nil), steps(call)); err != nil {
-					t.Errorf("when the host has time: %v", err)
-				}
-			})
-		})
-	}
-}
-
-// preparing is an invoker that takes long before it first enters a module.
-type preparing struct{ runtime.Invoker }
-
-func (preparing) Prepare(context.Context, toolabi.Digest) error {
-	time.Sleep(10 * time.Minute) // of the bubble's time
-	return nil
-}
-
-// The time that a module takes to be made ready is not the call's.
-func TestPreparingAModuleIsNotChargedToTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMachine(t, map[string]tool{"pure": func(g *guest, _ string) string {
-			time.Sleep(30 * time.Second) // of the bubble's time, half of what a call may take
-			if g.ctx.Err() != nil {
-				panic(unwound{context.Cause(g.ctx)})
-			}
-			return `1`
-		}})
-		p := m.process(m.mem.Handle(), func(c *runtime.Config) { c.Invoker = preparing{c.Invoker} })
-		if _, err := m.drive(p, steps("pure")); err != nil {
-			t.Error(err)
-		}
-	})
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode/utf8"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -59,35 +58,6 @@ func TestDivergenceStopsBeforeAnythingIsExecuted(t *testing.T) {
 				t.Errorf("with the first tool again: %v", err)
 			}
 		})
-	}
-}
-
-// What a tool's declaration does not allow is denied at the call, recorded, and served from then on.
-func TestADeclarationIsEnforced(t *testing.T) {
-	try := func(g *guest, _ string) string {
-		_, err := g.ask(toolabi.FuncHTTPSend, "a")
-		return fmt.Sprintf("%q", fmt.Sprint(errors.Is(err, toolabi.Denied)))
-	}
-	for _, name := range []string{"read", "pure"} {
-		m := newMachine(t, map[string]tool{name: try})
-		res, err := m.drive(m.start(nil), steps(name))
-		if err != nil || string(res.Output) != `["true"]` || m.world.total() != 0 {
-			t.Errorf("%s: %s, %v, %d effects", name, res.Output, err, m.world.total())
-		}
-		want := []string{"created", "claimed", "intent s1", "result s1/1", "result s1", "finished"}
-		if got := m.log(); !slices.Equal(got, want) {
-			t.Errorf("%s: log %v, want %v", name, got, want)
-		}
-	}
-}
-
-func TestAFunctionThatTheHostLacksIsAValue(t *testing.T) {
-	m := newMachine(t, map[string]tool{"asks": func(g *guest, _ string) string {
-		_, err := g.ask("fly", "")
-		return fmt.Sprint(errors.Is(err, toolabi.Unsupported))
-	}})
-	if res, err := m.drive(m.start(nil), steps("asks")); err != nil || string(res.Output) != `[true]` {
-		t.Errorf("%s, %v", res.Output, err)
 	}
 }
 
@@ -234,41 +204,6 @@ func TestAnUncertainBranchLetsTheOthersFinish(t *testing.T) {
 	}
 }
 
-// A driver's own steps are recorded like a tool's.
-func TestDoIsServedFromTheLog(t *testing.T) {
-	m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
-	asked, keys := 0, map[string]bool{}
-	driver := func(after func()) runtime.Driver {
-		return func(ctx context.Context, r *runtime.Run) ([]byte, error) {
-			out, err := r.Do(ctx, "model", runtime.Act{Name: "ask", Class: toolabi.Effect, Request: []byte("question"), Do: func(_ context.Context, a runtime.Attempt) ([]byte, error) {
-				if err := a.BeforeSend(); err != nil {
-					return nil, err
-				}
-				asked++
-				keys[a.Key] = true
-				return []byte("answer"), nil
-			}})
-			after()
-			if err != nil {
-				return nil, err
-			}
-			if _, err := r.Call(ctx, "s", "m.pure", []byte(`{}`)); err != nil {
-				return nil, err
-			}
-			return out, nil
-		}
-	}
-	h := m.mem.Handle()
-	p := m.start(func(journaltest.Store) journaltest.Store { return h })
-	if _, err := m.drive(p, driver(h.Kill)); err == nil {
-		t.Fatal("the kill went by unseen")
-	}
-	res, err := m.drive(m.start(nil), driver(func() {}))
-	if err != nil || string(res.Output) != "answer" || asked != 1 || len(keys) != 1 || keys[""] {
-		t.Errorf("%s, %v, asked %d times under %v", res.Output, err, asked, keys)
-	}
-}
-
 // An operator's grants begin with the run, grow with a resume, and are recorded.
 func TestGrantsGrowWithAResume(t *testing.T) {
 	m := newMachine(t, map[string]tool{"it": func(g *guest, _ string) string {
@@ -295,99 +230,6 @@ func TestGrantsGrowWithAResume(t *testing.T) {
 	res, err := e.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("it")}})
 	if err != nil || string(res.Output) != `["https://a https://b https://c"]` {
 		t.Errorf("%s, %v", res.Output, err)
-	}
-}
-
-// A call that uses up its time has that as its outcome; what it sent is recorded.
-func TestTheLimitOnTimeIsAnOutcome(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMachine(t, map[string]tool{"slow": func(g *guest, _ string) string {
-			g.must(toolabi.FuncHTTPSend, "a")
-			<-g.ctx.Done()
-			panic(unwound{context.Cause(g.ctx)})
-		}})
-		p := m.start(nil)
-		p.invoker.tools["slow"] = func(g *guest, in string) string {
-			g.must(toolabi.FuncHTTPSend, "a")
-			<-g.ctx.Done()
-			var limit *toolabi.Error
-			if !errors.As(context.Cause(g.ctx), &limit) {
-				t.Errorf("the call was ended by %v", context.Cause(g.ctx))
-			}
-			g.must(toolabi.FuncHTTPSend, "b") // too late
-			return `1`
-		}
-		began := time.Now()
-		_, err := m.drive(p, steps("slow"))
-		if !errors.Is(err, toolabi.LimitTime) || time.Since(began) != time.Minute {
-			t.Errorf("ended with %v after %v", err, time.Since(began))
-		}
-		if m.world.count("a") != 1 || m.world.count("b") != 0 {
-			t.Errorf("effects %v", m.world.effects)
-		}
-	})
-}
-
-// An interruption leaves the run resumable, and an effect in flight is waited for.
-func TestAnInterruptionLosesNothing(t *testing.T) {
-	m := newMachine(t, map[string]tool{"pair": func(g *guest, _ string) string {
-		g.must(toolabi.FuncHTTPSend, "a")
-		g.must(toolabi.FuncHTTPSend, "b")
-		return `1`
-	}})
-	ctx, cancel := context.WithCancel(t.Context())
-	m.world.during = func(string) { cancel() }
-	p := m.start(nil)
-	spec, modules := m.spec(`{}`)
-	if _, err := p.Start(t.Context(), "r", spec, modules, true); err != nil {
-		t.Fatal(err)
-	}
-	_, err := p.Drive(ctx, "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("pair")}})
-	if !errors.Is(err, runtime.ErrInterrupted) {
-		t.Fatalf("ended with %v", err)
-	}
-	if m.results()["s1/1"] != "done a" {
-		t.Errorf("the reply that came was not recorded: %v", m.log())
-	}
-	m.world.during = nil
-	res, uncertain, err := m.finish(steps("pair"))
-	if err != nil || uncertain != 0 || string(res.Output) != `[1]` || m.world.total() != 2 {
-		t.Errorf("%s, %v, %d uncertain, %v", res.Output, err, uncertain, m.world.effects)
-	}
-}
-
-// A keyed effect is done again under its key while the provider remembers it, and is uncertain afterwards.
-func TestAKeyExpires(t *testing.T) {
-	for _, late := range []bool{false, true} {
-		t.Run(fmt.Sprint("late ", late), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				m := newMachine(t, map[string]tool{"keyed": one("k")})
-				h := m.mem.Handle()
-				p := m.start(func(journaltest.Store) journaltest.Store { return h })
-				m.world.during = func(string) { h.Kill() }
-				if _, err := m.drive(p, steps("keyed")); err == nil {
-					t.Fatal("the kill went by unseen")
-				}
-				m.world.during = nil
-				if late {
-					time.Sleep(time.Hour) // of the bubble's time: the key's whole life
-				}
-				_, err := m.drive(m.start(nil), steps("keyed"))
-				var u *runtime.UncertainError
-				if late {
-					if !errors.As(err, &u) || u.Why == "" || m.world.count("k") != 1 {
-						t.Errorf("ended with %v after %d sends", err, m.world.count("k"))
-					}
-					_, _, err = m.finish(steps("keyed"))
-				}
-				if err != nil {
-					t.Error(err)
-				}
-				if keys := m.world.keys["k"]; len(keys) == 2 && keys[0] != keys[1] {
-					t.Errorf("keys %v", keys)
-				}
-			})
-		})
 	}
 }
 
@@ -443,80 +285,5 @@ func TestWatchEndsWithTheRun(t *testing.T) {
 	want := []string{"created ", "claimed ", "intent s1", "intent s1/1", "result s1/1", "result s1", "finished "}
 	if got := <-seen; !slices.Equal(got, want) {
 		t.Errorf("watched %q, want %q", got, want)
-	}
-}
-
-// Log lines of what is answered from the log are not said again.
-func TestAReplayIsSilent(t *testing.T) {
-	m := newMachine(t, map[string]tool{"charge": func(g *guest, _ string) string {
-		g.must(toolabi.FuncLog, "before")
-		g.must(toolabi.FuncHTTPSend, "a")
-		g.must(toolabi.FuncLog, "after")
-		return `1`
-	}})
-	p := m.start(func(j journaltest.Store) journaltest.Store { return journaltest.CrashBefore(j, 4) })
-	if _, err := m.drive(p, steps("charge")); err == nil {
-		t.Fatal("the crash went by unseen")
-	}
-	var said []string
-	inv := &goInvoker{tools: m.tools, entered: map[string]int{}}
-	e, err := runtime.New(runtime.Config{Journal: m.mem.Handle(), Invoker: inv, Funcs: m.funcs(), Observe: func(ev runtime.Event) {
-		if ev.Phase == runtime.Said {
-			said = append(said, ev.Text)
-		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.drive(&process{Engine: e, invoker: inv}, steps("charge")); err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{"after"}; !slices.Equal(said, want) {
-		t.Errorf("said %q, want %q", said, want)
-	}
-}
-
-// An error whose text is not UTF-8 can still be written down, in the log of a failed run and of one that stops.
-func TestErrorsThatAreNoTextAreWrittenDown(t *testing.T) {
-	m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
-	bad := errors.New("not \xff text")
-	_, err := m.drive(m.start(nil), func(context.Context, *runtime.Run) ([]byte, error) { panic(bad) })
-	if err == nil || m.status() != journal.Interrupted {
-		t.Errorf("a driver that panics: %v, status %s", err, m.status())
-	}
-	_, err = m.drive(m.start(nil), func(context.Context, *runtime.Run) ([]byte, error) { return nil, bad })
-	var failed *runtime.FailedError
-	if !errors.As(err, &failed) || m.status() != journal.Failed {
-		t.Errorf("a driver that fails: %v, status %s", err, m.status())
-	}
-}
-
-// The same for an error of a host function: what the tool sees is what a replay will show it.
-func TestAnErrorOfAFunctionThatIsNoTextIsServedAsItWasShown(t *testing.T) {
-	var seen []string
-	m := newMachine(t, map[string]tool{"asks": func(g *guest, _ string) string {
-		_, err := g.ask("odd", "")
-		seen = append(seen, err.Message)
-		g.must(toolabi.FuncHTTPSend, "a")
-		return `1`
-	}})
-	odd := hostfuncs.Func{Name: "odd", Class: toolabi.Read, Call: func(context.Context, hostfuncs.Call, []byte) ([]byte, error) {
-		return nil, &toolabi.Error{Code: toolabi.NotFound, Message: "not \xff text"}
-	}}
-	for n := range 2 {
-		var store journaltest.Store = m.mem.Handle()
-		if n == 0 {
-			store = journaltest.CrashBefore(store, 3) // instead of the reply to a
-		}
-		e, err := runtime.New(runtime.Config{
-			Journal: store, Invoker: &goInvoker{tools: m.tools, entered: map[string]int{}}, Funcs: append(m.funcs(), odd),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.drive(&process{Engine: e}, steps("asks"))
-	}
-	if len(seen) != 2 || seen[0] != seen[1] || !utf8.ValidString(seen[0]) {
-		t.Errorf("the tool saw %q", seen)
 	}
 }

@@ -1,0 +1,79 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// An error whose text is not UTF-8 can still be written down, in the log of a failed run and of one that stops.
+func TestErrorsThatAreNoTextAreWrittenDown(t *testing.T) {
+	m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
+	bad := errors.New("not \xff text")
+	_, err := m.drive(m.start(nil), func(context.Context, *runtime.Run) ([]byte, error) { panic(bad) })
+	if err == nil || m.status() != journal.Interrupted {
+		t.Errorf("a driver that panics: %v, status %s", err, m.status())
+	}
+	_, err = m.drive(m.start(nil), func(context.Context, *runtime.Run) ([]byte, error) { return nil, bad })
+	var failed *runtime.FailedError
+	if !errors.As(err, &failed) || m.status() != journal.Failed {
+		t.Errorf("a driver that fails: %v, status %s", err, m.status())
+	}
+}
+
+// The same for an error of a host function: what the tool sees is what a replay will show it.
+func TestAnErrorOfAFunctionThatIsNoTextIsServedAsItWasShown(t *testing.T) {
+	var seen []string
+	m := newMachine(t, map[string]tool{"asks": func(g *guest, _ string) string {
+		_, err := g.ask("odd", "")
+		seen = append(seen, err.Message)
+		g.must(toolabi.FuncHTTPSend, "a")
+		return `1`
+	}})
+	odd := hostfuncs.Func{Name: "odd", Class: toolabi.Read, Call: func(context.Context, hostfuncs.Call, []byte) ([]byte, error) {
+		return nil, &toolabi.Error{Code: toolabi.NotFound, Message: "not \xff text"}
+	}}
+	for n := range 2 {
+		var store journaltest.Store = m.mem.Handle()
+		if n == 0 {
+			store = journaltest.CrashBefore(store, 3) // instead of the reply to a
+		}
+		e, err := runtime.New(runtime.Config{
+			Journal: store, Invoker: &goInvoker{tools: m.tools, entered: map[string]int{}}, Funcs: append(m.funcs(), odd),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.drive(&process{Engine: e}, steps("asks"))
+	}
+	if len(seen) != 2 || seen[0] != seen[1] || !utf8.ValidString(seen[0]) {
+		t.Errorf("the tool saw %q", seen)
+	}
+}
+
+// Errors of a driver are recorded so that they can be read again.
+func TestADriversErrorsCanBeReadAgain(t *testing.T) {
+	bad := &toolabi.Error{Message: "\xff", Detail: strings.Repeat("d", 100)}
+	m := newMachine(t, nil)
+	d := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		if _, err := r.Do(ctx, "ask", runtime.Act{Name: "ask", Class: toolabi.Read, Do: func(context.Context, runtime.Attempt) ([]byte, error) { return nil, bad }}); err == nil {
+			t.Error("want an error")
+		}
+		return nil, bad
+	}
+	for range 2 {
+		var failed *runtime.FailedError
+		if _, err := m.drive(m.start(nil), d); !errors.As(err, &failed) || errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("ended with %v", err)
+		}
+	}
+	journaltest.Check(t, m.mem)
+}
