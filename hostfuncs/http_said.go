@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -42,16 +43,20 @@ func (v values) MarshalJSON() ([]byte, error) {
 }
 
 // ParseSaidReply makes the reply of an http function of what a person says the server answered. A JSON object with a
-// "status" gives status, headers, body or body_base64; anything else is taken as the body of a reply with status 200.
+// "status" gives status, headers, body or body_base64; any other JSON object is the body of a reply with status 200.
+// Everything else is refused, because what is said cannot be taken back: a forgotten file, an empty text, a typing error.
 func ParseSaidReply(text []byte) ([]byte, error) {
 	var s said
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	var probe struct {
-		Status *json.Number `json:"status"`
+		Status json.RawMessage `json:"status"`
 	}
-	if json.Unmarshal(text, &probe) != nil || probe.Status == nil {
-		return toolabi.Encode(toolabi.HTTPReply{Status: 200, Headers: saidType(text), Body: text})
+	if !isObject(text) || json.Unmarshal(text, &probe) != nil {
+		return nil, errors.New(`reply: want a JSON object, the body that came or {"status":…,"headers":{…},"body":…}; a body that is no object goes into the second form`)
+	}
+	if len(probe.Status) == 0 || !strings.ContainsRune("-0123456789", rune(probe.Status[0])) { // a word is the body's own
+		return toolabi.Encode(toolabi.HTTPReply{Status: 200, Headers: []toolabi.Header{{Name: "Content-Type", Value: "application/json"}}, Body: text})
 	}
 	if err := dec.Decode(&s); err != nil {
 		return nil, fmt.Errorf("reply: %w", err)
@@ -65,6 +70,9 @@ func ParseSaidReply(text []byte) ([]byte, error) {
 	reply := toolabi.HTTPReply{Status: uint16(s.Status), Body: s.BodyBase64}
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
 		for _, value := range s.Headers[name] {
+			if !isToken(name) || !isHeaderValue(value) {
+				return nil, fmt.Errorf("reply: header %.80q cannot have that name or that value", name)
+			}
 			reply.Headers = append(reply.Headers, toolabi.Header{Name: name, Value: value})
 		}
 	}
@@ -78,11 +86,9 @@ func ParseSaidReply(text []byte) ([]byte, error) {
 	return toolabi.Encode(reply)
 }
 
-func saidType(body []byte) []toolabi.Header {
-	if !json.Valid(body) {
-		return nil
-	}
-	return []toolabi.Header{{Name: "Content-Type", Value: "application/json"}}
+func isObject(text []byte) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal(text, &object) == nil && object != nil
 }
 
 // FormatSaidReply writes a reply of an http function in the form that ParseSaidReply reads.

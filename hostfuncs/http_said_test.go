@@ -16,8 +16,17 @@ func TestWhatAPersonSaysBecomesAReply(t *testing.T) {
 		fails      bool
 	}{
 		{text: `{"id":"ch_1"}`, status: 200, body: `{"id":"ch_1"}`},
-		{text: `plain`, status: 200, body: `plain`},
-		{text: ``, status: 200},
+		{text: `{"status":200,"body":"plain"}`, status: 200, body: `plain`},
+		{text: `{"status":200,"body":[]}`, status: 200, body: `[]`},
+		{text: `{"status":204}`, status: 204},
+		{text: `reply.json`, fails: true}, // a forgotten @
+		{text: ``, fails: true},           // a variable that is not set
+		{text: ` `, fails: true},
+		{text: `null`, fails: true},
+		{text: `[]`, fails: true},
+		{text: `"text"`, fails: true},
+		{text: `{"status":200,"headers":{"a b":"c"}}`, fails: true},
+		{text: `{"status":200,"headers":{"a":"b\nc: d"}}`, fails: true},
 		{text: `{"status":201,"body":{"id":9007199254740993}}`, status: 201, body: `{"id":9007199254740993}`},
 		{text: `{"status":201,"body":"text"}`, status: 201, body: `text`},
 		{text: `{"status":200,"body_base64":"AAE="}`, status: 200, body: "\x00\x01"},

@@ -19,8 +19,8 @@ type Past struct {
 	Intent, Result *Entry
 	// Void is set when someone said that the attempt did not happen.
 	Void *Entry
-	// Evidence are the records of the attempt.
-	Evidence []Entry
+	// Evidence are the records of the attempt, Late the outcomes that came when they could no longer count.
+	Evidence, Late []Entry
 }
 
 // Known returns the entry that says what the attempt asked for: its intent, or its result where it had none.
@@ -44,7 +44,7 @@ func (h *History) Add(e Entry) {
 		h.created = e
 	case Finished:
 		h.finished = &e
-	case Intent, Result, Void, Record:
+	case Intent, Result, Void, Record, Late:
 		if e.Step != "" {
 			h.addStep(e)
 		}
@@ -80,6 +80,8 @@ func (h *History) addStep(e Entry) {
 		p.Void = &e
 	case Record:
 		p.Evidence = append(p.Evidence, e)
+	case Late:
+		p.Late = append(p.Late, e)
 	}
 }
 

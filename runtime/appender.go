@@ -248,7 +248,11 @@ func (a *appender) refuse(q *queued) error {
 	var busy *BusyError
 	if errors.As(a.dead, &busy) {
 		q.entry.Time, q.entry.Owner = a.now().UnixNano(), a.owner
-		if err := a.appendLate(asLate(q.entry)); err == nil {
+		late := asLate(q.entry)
+		if err := a.appendLate(late); err == nil {
+			told := *busy // others may hold the one that was returned before
+			told.addLate(late)
+			a.dead = &told
 			return a.dead
 		}
 	}

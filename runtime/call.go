@@ -35,7 +35,7 @@ func (r *Run) call(ctx context.Context, step journal.Step, name string, input []
 	if err != nil {
 		return nil, err
 	}
-	if err := r.engine.schemas.check(tool.Input, input); err != nil {
+	if err := r.engine.schemas.checkInput(tool.Input, input); err != nil {
 		return nil, toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err))
 	}
 	if len(input) > toolabi.MaxInput {

@@ -29,7 +29,9 @@ type Preparer interface {
 
 // Driver decides a run's next steps, by calling methods of r, and returns the run's output. It must ask for the same
 // steps in the same order when it is run again and gets the same answers; steps that run in parallel are told apart by
-// their names. Effects of its own belong into Run.Do.
+// their names. Effects of its own belong into Run.Do. A step that the log does not hold is executed when it is asked for,
+// since another branch may come to the recorded ones yet; recorded steps that were never asked for show as a divergence
+// at the end.
 //
 // An error that came from r ends the driving as it says; any other error fails the run.
 type Driver func(ctx context.Context, r *Run) (output []byte, err error)

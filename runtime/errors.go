@@ -101,6 +101,8 @@ type BusyError struct {
 	Unknown bool
 	// Until is when the claim ends by itself; zero when it does not.
 	Until time.Time
+	// Late are the effects of which this process learned the outcome when it could no longer count. It is in the log.
+	Late []journal.Step
 }
 
 // Error says who.
@@ -111,6 +113,9 @@ func (e *BusyError) Error() string {
 	}
 	if e.Unknown {
 		return fmt.Sprintf("run %s is claimed by %s, and it cannot be told here whether that process lives", e.Run, who)
+	}
+	if len(e.Late) > 0 {
+		return fmt.Sprintf("run %s was taken over by %s; the outcome of %v came too late to count, and is kept in the log", e.Run, who, e.Late)
 	}
 	return fmt.Sprintf("run %s is being driven by %s", e.Run, who)
 }
@@ -148,7 +153,7 @@ func (e *FailedError) Error() string {
 		return fmt.Sprintf("run %s was %s", e.Run, e.Outcome)
 	}
 	if e.Err.Message == "" {
-		return fmt.Sprintf("run %s failed: %s", e.Run, e.Err.Code)
+		return fmt.Sprintf("run %s failed: %s", e.Run, e.Err.Error())
 	}
 	return fmt.Sprintf("run %s failed: %s", e.Run, e.Err.Message)
 }

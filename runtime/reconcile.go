@@ -108,6 +108,7 @@ func (a *appender) fenced() {
 		a.die(&JournalError{Run: a.run, Err: err})
 		return
 	}
+	busy.addLate(late)
 	a.die(busy)
 }
 
@@ -124,6 +125,15 @@ func asLate(e journal.Entry) []journal.Entry {
 		}}
 	}
 	return nil
+}
+
+// addLate names the outcomes that came too late.
+func (e *BusyError) addLate(late []journal.Entry) {
+	for _, l := range late {
+		if l.Kind == journal.Late {
+			e.Late = append(e.Late, l.Step)
+		}
+	}
 }
 
 func isEffect(class uint8) bool {

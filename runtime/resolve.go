@@ -27,6 +27,9 @@ type Resolution struct {
 // ErrNotOpen: the step is not one whose outcome is unknown.
 var ErrNotOpen = errors.New("not open")
 
+// ErrContradicted: the log holds what says the opposite.
+var ErrContradicted = errors.New("contradicted by the log")
+
 // TooSoonError says that a request may still be on its way, so that "did not happen" is not known yet.
 type TooSoonError struct {
 	Run   string
@@ -80,6 +83,9 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 	if err != nil {
 		return err
 	}
+	if !res.Happened && happenedLate(past) {
+		return fmt.Errorf("run %s: %s did happen, its outcome came too late to count and is in the log: %w", run, step, ErrContradicted)
+	}
 	if !res.Happened && !res.Now && !waits && e.cfg.Now().Before(settled) {
 		return &TooSoonError{Run: run, Step: step, Until: settled}
 	}
@@ -125,6 +131,16 @@ func (e *Engine) extend(ctx context.Context, s *journal.State, entries ...journa
 		return &JournalError{Run: s.Run, Err: err}
 	}
 	return err
+}
+
+// happenedLate says whether an outcome came, too late to count, of an effect that took place.
+func happenedLate(past *journal.Past) bool {
+	for _, l := range past.Late {
+		if l.Outcome == journal.OK || l.Effect == journal.EffectApplied {
+			return true
+		}
+	}
+	return false
 }
 
 // resolvable says why a step has nothing to settle.

@@ -36,6 +36,14 @@ func (s *schemas) check(schema toolabi.RawJSON, doc []byte) error {
 	return nil
 }
 
+// checkInput is check for what comes from outside, which must not be ambiguous.
+func (s *schemas) checkInput(schema toolabi.RawJSON, doc []byte) error {
+	if err := strictJSON(doc); err != nil {
+		return fmt.Errorf("not usable as JSON: %w", err)
+	}
+	return s.check(schema, doc)
+}
+
 func (s *schemas) compile(schema toolabi.RawJSON) (*jsonschema.Schema, error) {
 	d := toolabi.DigestOf(schema)
 	s.mu.Lock()
@@ -74,7 +82,7 @@ func CheckSchema(schema toolabi.RawJSON) error {
 // CheckJSON holds a document against a schema, as inputs of tools are held against theirs.
 func CheckJSON(schema toolabi.RawJSON, doc []byte) error {
 	var s schemas
-	return s.check(schema, doc)
+	return s.checkInput(schema, doc)
 }
 
 // noLoader refuses references to other documents: a schema must stand by itself.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -82,6 +83,9 @@ func (e *Engine) storeModules(ctx context.Context, spec Spec, modules map[toolab
 		if e.blobs == nil {
 			continue // the invoker knows its modules by itself
 		}
+		if stored(ctx, e.blobs, journal.Digest(m.Digest)) {
+			continue
+		}
 		d, _, err := e.blobs.Put(ctx, bytes.NewReader(wasm))
 		if err != nil {
 			return fmt.Errorf("store module %s: %w", m.Name, err)
@@ -91,6 +95,17 @@ func (e *Engine) storeModules(ctx context.Context, spec Spec, modules map[toolab
 		}
 	}
 	return nil
+}
+
+// stored says whether a blob is there, whole.
+func stored(ctx context.Context, blobs journal.Blobs, d journal.Digest) bool {
+	r, err := blobs.Open(ctx, d)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	_, err = io.Copy(io.Discard, r)
+	return err == nil
 }
 
 // Spec returns what a run is made of. Errors: journal.ErrNotFound, journal.ErrDamaged.

@@ -61,9 +61,16 @@ func DecodeValue(key, sealed []byte) error {
 // Reseal seals arbitrary bytes.
 func Reseal(key, b []byte) []byte { return seal(key, b) }
 
-// Wanted says whether another process waits for the file.
+// Wanted says whether another handle waits for the file, as opposed to looking for an instant whether others do.
 func Wanted(j *Journal) bool {
 	j.gate.mu.Lock()
 	defer j.gate.mu.Unlock()
-	return j.gate.wanted()
+	if !j.gate.wanted() {
+		return false
+	}
+	shared, err := tryLock(j.gate.wait, false)
+	if shared {
+		err = unlock(j.gate.wait)
+	}
+	return shared && err == nil
 }

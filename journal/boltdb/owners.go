@@ -83,7 +83,9 @@ func (o *owner) close() error {
 	}
 	err := o.file.Close()
 	if len(o.claimed) == 0 {
-		err = errors.Join(err, os.Remove(o.file.Name()))
+		if gone := os.Remove(o.file.Name()); !errors.Is(gone, os.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
 	}
 	o.file = nil
 	return err
