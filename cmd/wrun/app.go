@@ -24,7 +24,8 @@ type app struct {
 	journalPath          string
 	json, quiet, verbose bool
 
-	saying sync.Mutex // guards errOut while a run is driven
+	saying sync.Mutex // guards errOut while a run is driven, and saved
+	saved  string     // the command that records a reply which could not be recorded
 }
 
 // drivers are the drivers of this program, by the names that runs know them by.
@@ -86,10 +87,14 @@ func cacheDir() (string, error) {
 		return p, nil
 	}
 	dir, err := os.UserCacheDir()
+	if err == nil {
+		dir = filepath.Join(dir, "wrun", "modules")
+		err = os.MkdirAll(dir, 0o700)
+	}
 	if err != nil {
 		return "", nil // slower, but not wrong
 	}
-	return filepath.Join(dir, "wrun", "modules"), nil
+	return dir, nil
 }
 
 // say writes a line for people to standard error.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,7 +35,7 @@ With --id the same call under the same id is not made twice: what came of it is 
 			if err != nil {
 				return err
 			}
-			input, err := a.jsonInput(slices.Concat(args[2:], []string{""})[0])
+			input, err := a.jsonInput(c.Context(), append(args[2:len(args):len(args)], "{}")[0])
 			if err != nil {
 				return err
 			}

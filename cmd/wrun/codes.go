@@ -154,6 +154,18 @@ The command was asked to stop. What was known is recorded; "wrun resume RUN" goe
 What the ledger counted and what the journal says do not agree with the promise. That is
 a fault of wrun, or of a build that was broken on purpose.`}
 
+	codeUnrecorded = code{"W0417", exitUncertain, "a reply could not be recorded", `
+An effect took place, its reply came, and the journal could not take it. The reply was
+saved in a file. For the journal the effect is in doubt; when it works again, the command
+above tells it what came of the effect.`}
+	codeContradicted = code{"W0418", exitUsage, "the log says the opposite", `
+The log holds an outcome of this effect that came too late to count, and it did take
+place. "wrun log RUN" shows it.`}
+
+	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
+What the command had to say did not reach standard output. A run's output is in the
+journal: "wrun resume RUN" writes it again, and executes nothing.`}
+
 	codeOther = code{"W0501", exitFailed, "failed", `
 Something went wrong that has no code of its own. The message says what.`}
 )
@@ -164,6 +176,6 @@ var codes = []code{
 	codeModule, codeUntrusted, codeTooBig,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
-	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo,
-	codeOther,
+	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
+	codeOther, codeOutput,
 }

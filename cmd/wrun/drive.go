@@ -64,8 +64,20 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 	} else {
 		a.detail("run %s: %d steps executed, %d served from the journal, modules entered %d times", id, res.Counts.Executed, res.Counts.Served, res.Counts.Entered)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = a.write(append(res.Output[:len(res.Output):len(res.Output)], '\n'))
 	}
-	return a.write(append(res.Output[:len(res.Output):len(res.Output)], '\n'))
+	if err != nil {
+		return &runError{id, err}
+	}
+	return nil
 }
+
+// runError is an error in driving a run.
+type runError struct {
+	run string
+	err error
+}
+
+func (e *runError) Error() string { return e.err.Error() }
+func (e *runError) Unwrap() error { return e.err }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,18 +9,38 @@ import (
 	"os"
 	"strings"
 
+	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // argument returns what an argument stands for: the content of a file for @FILE, standard input for -, else itself.
-func (a *app) argument(arg string) ([]byte, error) {
+func (a *app) argument(ctx context.Context, arg string) ([]byte, error) {
 	switch {
 	case arg == "-":
-		return readBounded(a.in, "standard input")
+		return a.readInput(ctx)
 	case strings.HasPrefix(arg, "@"):
 		return readFile(arg[1:])
 	}
 	return []byte(arg), nil
+}
+
+// readInput reads standard input, until a signal comes.
+func (a *app) readInput(ctx context.Context) ([]byte, error) {
+	type content struct {
+		b   []byte
+		err error
+	}
+	got := make(chan content, 1)
+	go func() { // ends with the process at the latest: a read of standard input cannot be broken off
+		b, err := readBounded(a.in, "standard input")
+		got <- content{b, err}
+	}()
+	select {
+	case c := <-got:
+		return c.b, c.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // readFile reads a regular file of at most toolabi.MaxInput bytes.
@@ -59,22 +79,14 @@ func fileError(err error) error {
 	return &codedError{codeFile, err}
 }
 
-// jsonInput returns an input argument, which has to be JSON; none means an empty object.
-func (a *app) jsonInput(arg string) ([]byte, error) {
-	if arg == "" {
-		return []byte("{}"), nil
-	}
-	b, err := a.argument(arg)
+// jsonInput returns an input argument, which has to be JSON.
+func (a *app) jsonInput(ctx context.Context, arg string) ([]byte, error) {
+	b, err := a.argument(ctx, arg)
 	if err != nil {
 		return nil, err
 	}
-	if !json.Valid(b) {
-		var any any
-		err := json.Unmarshal(b, &any)
-		if err == nil {
-			err = errors.New("not JSON")
-		}
-		return nil, &codedError{codeInput, fmt.Errorf("the input is not JSON: %w; give JSON, @FILE or - for standard input", err)}
+	if err := runtime.CheckJSON(nil, b); err != nil {
+		return nil, &codedError{codeInput, fmt.Errorf("the input is not JSON that can be used: %w; give JSON, @FILE or - for standard input", err)}
 	}
 	return b, nil
 }

@@ -33,7 +33,11 @@ func newList(a *app) *cobra.Command {
 						}
 						continue
 					}
-					fmt.Fprintf(rows, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Run, h.Status(&s), s.Driver, s.Steps, clock(s.Began), clock(s.Time))
+					status := string(h.Status(&s))
+					if s.Late > 0 && s.Finished {
+						status += ", late" // an outcome came after the end
+					}
+					fmt.Fprintf(rows, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Run, status, s.Driver, s.Steps, clock(s.Began), clock(s.Time))
 				}
 				return rows.Flush()
 			})
@@ -47,7 +51,7 @@ func newList(a *app) *cobra.Command {
 func runLine(h *wrun.Host, s *journal.State) map[string]any {
 	line := map[string]any{
 		"run": s.Run, "status": h.Status(s), "driver": s.Driver, "steps": s.Steps, "entries": s.Len,
-		"began": stamp(s.Began), "last": stamp(s.Time), "in_doubt": orEmpty(s.InDoubt()),
+		"began": stamp(s.Began), "last": stamp(s.Time), "in_doubt": orEmpty(s.InDoubt()), "late": s.Late,
 	}
 	if s.Crashes > 0 {
 		line["crashes"] = s.Crashes

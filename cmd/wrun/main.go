@@ -41,7 +41,7 @@ func (e signalError) Error() string { return "received " + e.signal.String() }
 func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -49,6 +49,7 @@ func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func(
 		for s := range signals {
 			sig, _ := s.(syscall.Signal)
 			if !first {
+				fmt.Fprintln(errOut, "stopped at once: what was in flight is in doubt, and wrun resume says so")
 				os.Exit(128 + int(sig))
 			}
 			first = false

@@ -68,11 +68,11 @@ func (a *app) rescue(run string, step journal.Step, reply []byte) {
 	a.saying.Lock()
 	defer a.saying.Unlock()
 	if err != nil {
-		fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded (%v); it is:\n%s\n", step, run, err, text)
+		fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded, nor saved (%v); it is:\n%s\n", step, run, err, text)
+		a.saved = a.cmd(fmt.Sprintf("resolve %s %s --happened -", run, step)) + ", with the reply above"
 		return
 	}
-	fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded; it was saved. When the journal works again:\n  %s\n",
-		step, run, a.cmd(fmt.Sprintf("resolve %s %s --happened @%s", run, step, path)))
+	a.saved = a.cmd(fmt.Sprintf("resolve %s %s --happened %s", run, step, quoted("@"+path)))
 }
 
 func (a *app) writeRescue(run string, text []byte) (string, error) {

@@ -32,9 +32,21 @@ func (a *app) report(ctx context.Context, err error) int {
 		return 0
 	}
 	p := a.problem(err)
+	if a.saved != "" {
+		p = problem{code: codeUnrecorded, exit: codeUnrecorded.exit, title: codeUnrecorded.title + ": " + p.title, next: a.saved}
+	}
 	var sig signalError
 	if errors.As(context.Cause(ctx), &sig) && (errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.As(err, &sig)) {
 		p.code, p.exit, p.title = codeInterrupted, 128+int(sig.signal), sig.Error()+"; what is known is recorded"
+	}
+	var of *runError
+	if errors.As(err, &of) {
+		if p.where == "" {
+			p.where = of.run
+		}
+		if p.next == "" && (p.code == codeInterrupted || p.code == codeOutput || p.code == codeJournal || p.code == codeNoSpace) {
+			p.next = a.cmd("resume " + of.run)
+		}
 	}
 	a.saying.Lock()
 	defer a.saying.Unlock()
@@ -100,6 +112,9 @@ func (a *app) runProblem(err error) (problem, bool) {
 		return problem{code: codeDiverged, next: a.cmd("log " + diverged.Run)}, true
 	case errors.As(err, &busy):
 		p := problem{code: codeDriven, next: a.cmd("show " + busy.Run)}
+		if len(busy.Late) > 0 {
+			p.code = codeLate
+		}
 		if busy.Unknown {
 			p.next = a.cmd("resume "+busy.Run+" --take-over") + ", if you know that it does not live"
 		}
@@ -114,6 +129,8 @@ func (a *app) runProblem(err error) (problem, bool) {
 		return problem{code: codeRestored, next: a.cmd("show " + restored.Run)}, true
 	case errors.As(err, &soon):
 		return problem{code: codeTooSoon, next: "wait until then, or say --now"}, true
+	case errors.Is(err, runtime.ErrContradicted):
+		return problem{code: codeContradicted}, true
 	case errors.Is(err, runtime.ErrNotOpen):
 		return problem{code: codeNothingOpen}, true
 	case errors.Is(err, journal.ErrClosed):
@@ -142,8 +159,14 @@ func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
 	return problem{
 		code: codeUncertain, title: fmt.Sprintf("outcome unknown: %s may or may not have happened", what),
 		where: fmt.Sprintf("%s, step %s (%s)", u.Run, u.Step, asked), known: known,
-		next: a.cmd(fmt.Sprintf("resolve %s %s --happened @reply.json | --did-not-happen", u.Run, u.Step)),
+		next: a.settleWith(u.Run, string(u.Step)),
 	}
+}
+
+// settleWith are the two commands that settle an effect.
+func (a *app) settleWith(run, step string) string {
+	return a.cmd(fmt.Sprintf("resolve %s %s --happened @reply.json", run, step)) + "\n" +
+		a.cmd(fmt.Sprintf("resolve %s %s --did-not-happen", run, step))
 }
 
 // evidence is what is known of how an effect's attempt ended.
@@ -242,9 +265,19 @@ func (e *codedError) Unwrap() error { return e.err }
 // cmd is a command to type next, for the same journal.
 func (a *app) cmd(rest string) string {
 	if a.journalPath != "" {
-		return "wrun --journal " + a.journalPath + " " + rest
+		return "wrun --journal " + quoted(a.journalPath) + " " + rest
 	}
 	return "wrun " + rest
+}
+
+// quoted is a word as a shell reads it.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,=", r))
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // clock shows a time to people, in their zone, with the day when it is not today's.

@@ -104,7 +104,7 @@ func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdi
 	var text []byte
 	if v.yes {
 		var err error
-		if text, err = a.argument(v.happened); err != nil {
+		if text, err = a.argument(ctx, v.happened); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,7 @@ Results go to standard output, everything else to standard error.
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.Version, _ = buildVersions()
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	f := root.PersistentFlags()

@@ -36,7 +36,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 			if err != nil {
 				return err
 			}
-			in, err := a.jsonInput(input)
+			in, err := a.jsonInput(c.Context(), input)
 			if err != nil {
 				return err
 			}
@@ -56,7 +56,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 		},
 	}
 	c.Flags().StringVar(&id, "id", "", "the run's id (default a new one)")
-	c.Flags().StringVar(&input, "input", "", "the plan's input: `JSON`, @FILE or - for standard input (default {})")
+	c.Flags().StringVar(&input, "input", "{}", "the plan's input: `JSON`, @FILE or - for standard input")
 	grants.add(c)
 	return c
 }
@@ -89,16 +89,16 @@ func addModules(h *wrun.Host, p *plan.Plan, dir string) ([]runtime.Module, error
 	tools := map[string]bool{}
 	for _, src := range p.Sources() {
 		if _, err := root.Stat(filepath.FromSlash(src.File)); err != nil { // also when a link leads out of the directory
-			return nil, fileError(err)
+			return nil, fmt.Errorf("line %d: %w", src.Line, fileError(err))
 		}
 		path := filepath.Join(dir, filepath.FromSlash(src.File))
 		wasm, err := sandbox.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("line %d: %w", src.Line, err)
 		}
 		m, err := h.AddModule(wasm)
 		if err != nil {
-			return nil, named(err, path)
+			return nil, fmt.Errorf("line %d: %w", src.Line, named(err, path))
 		}
 		m.Name = src.Name
 		modules = append(modules, m)

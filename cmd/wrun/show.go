@@ -40,6 +40,9 @@ type picture struct {
 	state *journal.State
 	spec  *runtime.Spec
 	steps []*stepPicture
+	// stopped is why nobody drives it, late are the outcomes that came too late to count.
+	stopped string
+	late    []journal.Entry
 	// output or failure is how a finished run ended.
 	output  []byte
 	failure *toolabi.Error
@@ -81,15 +84,31 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 			if err := s.add(ctx, h, e); err != nil {
 				return nil, err
 			}
+		case journal.Released:
+			p.stopped = e.Note
+		case journal.Late:
+			p.late = append(p.late, e)
 		case journal.Finished:
 			if err := p.finished(ctx, h, e); err != nil {
 				return nil, err
 			}
 		}
 	}
+	if h.Status(p.state) == journal.Running {
+		for _, s := range p.steps {
+			s.underWay()
+		}
+	}
 	var err error
 	p.spec, err = h.Spec(ctx, run)
 	return p, err
+}
+
+// underWay corrects what is said of a step whose process lives: it is not in doubt.
+func (s *stepPicture) underWay() {
+	if s.status == "in doubt" || s.status == "open" {
+		s.status = "under way"
+	}
 }
 
 func (p *picture) finished(ctx context.Context, h *wrun.Host, e journal.Entry) error {
@@ -158,21 +177,44 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	if err := rows.Flush(); err != nil {
 		return err
 	}
+	status := h.Status(p.state)
 	switch {
 	case p.failure != nil:
-		fmt.Fprintf(&b, "\nfailed   %s\n", hostfuncs.CleanText(p.failure.Message, 1000))
+		fmt.Fprintf(&b, "\nfailed   %s\n", hostfuncs.CleanText(p.failure.Error(), 1000))
 	case p.output != nil:
 		fmt.Fprintf(&b, "\noutput   %s\n", p.output)
+	case p.stopped != "" && status != journal.Running:
+		fmt.Fprintf(&b, "\nstopped  %s\n", hostfuncs.CleanText(p.stopped, 1000))
 	}
-	for _, step := range p.state.InDoubt() {
-		if st := h.Status(p.state); st == journal.Uncertain {
-			fmt.Fprintf(&b, "\nnext     %s\n", a.cmd(fmt.Sprintf("resolve %s %s --happened @reply.json | --did-not-happen", p.state.Run, step)))
-		}
+	for _, l := range p.late {
+		fmt.Fprintf(&b, "\nlate     %s %s %s: it came at %s, too late to count\n", l.Step, l.Name, l.Outcome, clock(l.Time))
 	}
-	if st := h.Status(p.state); st == journal.Interrupted {
-		fmt.Fprintf(&b, "\nnext     %s\n", a.cmd("resume "+p.state.Run))
+	for _, next := range a.nextOf(p, status) {
+		fmt.Fprintf(&b, "\nnext     %s\n", strings.ReplaceAll(next, "\n", "\n         "))
 	}
 	return a.printf("%s", b.String())
+}
+
+// nextOf are the commands that bring a run further.
+func (a *app) nextOf(p *picture, status journal.Status) []string {
+	run := p.state.Run
+	var next []string
+	if p.state.Late > 0 {
+		next = append(next, a.cmd("resolve "+run+" --acknowledge"))
+	}
+	if status != journal.Running {
+		for _, step := range p.state.InDoubt() {
+			next = append(next, a.settleWith(run, string(step)))
+		}
+	}
+	switch {
+	case len(next) > 0:
+	case status == journal.Diverged:
+		next = append(next, a.cmd("log "+run))
+	case status == journal.Interrupted || status == journal.Waiting:
+		next = append(next, a.cmd("resume "+run))
+	}
+	return next
 }
 
 // text says what the step calls, with what is worth knowing.
@@ -196,6 +238,9 @@ func (s *stepPicture) text() string {
 func (p *picture) json(h *wrun.Host) map[string]any {
 	l := runLine(h, p.state)
 	l["spec"] = specLine(p.spec)
+	if p.stopped != "" {
+		l["stopped"] = p.stopped
+	}
 	steps := []map[string]any{}
 	for _, s := range p.steps {
 		steps = append(steps, s.json())

@@ -63,7 +63,7 @@ func (a *app) buildTool(ctx context.Context, dir string) ([]byte, error) {
 	}
 	tmp, err := os.MkdirTemp("", "wrun-build-")
 	if err != nil {
-		return nil, fileError(err)
+		return nil, fileError(fmt.Errorf("make a directory to build in: %w", err))
 	}
 	defer os.RemoveAll(tmp)
 	file := filepath.Join(tmp, "tool.wasm")
@@ -89,6 +89,9 @@ func (a *app) buildTool(ctx context.Context, dir string) ([]byte, error) {
 
 // writeFile replaces a file as a whole, or leaves it as it is.
 func writeFile(path string, content []byte) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fileError(fmt.Errorf("%s is a directory", path))
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".wrun-*")
 	if err != nil {
 		return fileError(err)

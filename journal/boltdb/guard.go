@@ -51,7 +51,20 @@ func lstat(path string) (os.FileInfo, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w: it is no regular file but %s", path, journal.ErrForeign, info.Mode().Type())
+		return nil, fmt.Errorf("%s: %w: it is %s", path, journal.ErrForeign, kindOf(info.Mode()))
 	}
 	return info, nil
+}
+
+// kindOf says what a file is that is no regular one.
+func kindOf(m os.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&os.ModeSymlink != 0:
+		return "a symbolic link"
+	case m&os.ModeNamedPipe != 0:
+		return "a pipe"
+	}
+	return "a device or a socket"
 }

@@ -61,11 +61,19 @@ func inspect(r io.ReaderAt, size int64) error {
 	return nil
 }
 
+// errOneMeta: with one of the two meta pages bbolt would go back by a transaction, and forget what it has acknowledged.
+// A meta page is written within one sector, so that a crash does not leave half of one.
+var errOneMeta = fmt.Errorf("%w: one of its two header pages has changed, so what was committed last may be missing", journal.ErrDamaged)
+
 // findMeta returns the meta page that counts.
 func findMeta(r io.ReaderAt, size int64) (meta, error) {
 	first, ours, err0 := readMeta(r, 0)
 	if err0 == nil {
-		if second, _, err := readMeta(r, first.pageSize); err == nil && second.pageSize == first.pageSize && second.txid > first.txid {
+		second, _, err := readMeta(r, first.pageSize)
+		switch {
+		case err != nil || second.pageSize != first.pageSize:
+			return meta{}, errOneMeta
+		case second.txid > first.txid:
 			return second, nil
 		}
 		return first, nil
@@ -73,7 +81,7 @@ func findMeta(r io.ReaderAt, size int64) (meta, error) {
 	for at := int64(minPage); at <= maxPage; at *= 2 {
 		second, magic, err := readMeta(r, at)
 		if err == nil && second.pageSize == at {
-			return second, nil
+			return meta{}, errOneMeta
 		}
 		ours = ours || magic
 	}
