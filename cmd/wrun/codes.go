@@ -55,7 +55,8 @@ modules with other bytes. An id names one run for ever. "wrun resume ID" goes on
 what it began with; another id begins a new run.`}
 	codePlan = code{"W0104", exitUsage, "the plan has mistakes", `
 Everything that can be judged without running is judged before anything runs. Each
-mistake is given with its line. docs/plans.md describes the format.`}
+mistake is given with its line, or with its step where the step's tool has to be known.
+docs/plans.md describes the format.`}
 	codeNoTool = code{"W0105", exitUsage, "no such tool", `
 The module does not have a tool of this name. "wrun tool inspect FILE" lists them.`}
 	codeFile = code{"W0106", exitUsage, "a file cannot be used", `
@@ -88,7 +89,7 @@ let each other in between two commits, so one that stands still was probably sto
 	codeDamaged = code{"W0305", exitDamaged, "the journal is damaged", `
 What is there was written by wrun and has changed since: it is empty, cut short, or a
 record does not fit its hash. Nothing was executed, and nothing was written. Keep the
-file, and go back to a backup.`}
+file, and go back to a backup; if nothing was in it yet, delete it.`}
 	codeNewer = code{"W0306", exitDamaged, "the journal needs a newer wrun", `
 It was written by a newer version. It was not touched.`}
 	codeNoSpace = code{"W0307", exitFailed, "no space for the journal", `

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,8 +45,12 @@ With --id the same plan with the same input under the same id is one run: a seco
 			if err != nil {
 				return err
 			}
+			read, err := readModules(p, filepath.Dir(args[0]))
+			if err != nil {
+				return err
+			}
 			return a.with(c.Context(), true, func(h *wrun.Host) error {
-				modules, err := addModules(h, p, filepath.Dir(args[0]))
+				modules, err := addModules(h, read)
 				if err != nil {
 					return err
 				}
@@ -77,39 +82,102 @@ func readPlan(path string, input []byte) (*plan.Plan, []byte, error) {
 	return p, text, nil
 }
 
-// addModules reads the modules of a plan, which lie in its directory or below, and checks that they have the tools that
-// the plan names.
-func addModules(h *wrun.Host, p *plan.Plan, dir string) ([]runtime.Module, error) {
+// planModule is a module of a plan: its name there, and its bytes.
+type planModule struct {
+	name string
+	wasm []byte
+}
+
+// readModules reads the modules of a plan, which lie in its directory or below, and holds the plan's calls against them.
+func readModules(p *plan.Plan, dir string) ([]planModule, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fileError(err)
 	}
 	defer root.Close()
-	var modules []runtime.Module
-	tools := map[string]bool{}
+	var modules []planModule
+	tools := map[string]toolabi.Tool{}
 	for _, src := range p.Sources() {
-		if _, err := root.Stat(filepath.FromSlash(src.File)); err != nil { // also when a link leads out of the directory
-			return nil, fmt.Errorf("line %d: %w", src.Line, fileError(err))
-		}
-		path := filepath.Join(dir, filepath.FromSlash(src.File))
-		wasm, err := sandbox.ReadFile(path)
+		wasm, manifest, err := readModule(root, dir, src.File)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", src.Line, err)
 		}
-		m, err := h.AddModule(wasm)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", src.Line, named(err, path))
-		}
-		m.Name = src.Name
-		modules = append(modules, m)
-		for _, t := range m.Manifest.Tools {
-			tools[m.Name+"."+t.Name] = true
+		modules = append(modules, planModule{src.Name, wasm})
+		for _, t := range manifest.Tools {
+			tools[src.Name+"."+t.Name] = t
 		}
 	}
-	if i := slices.IndexFunc(p.Tools(), func(t string) bool { return !tools[t] }); i >= 0 {
-		return nil, &codedError{codeNoTool, fmt.Errorf("the plan names %s, which its modules do not have", p.Tools()[i])}
+	for _, c := range p.Calls() {
+		t, ok := tools[c.Tool]
+		if !ok {
+			return nil, &codedError{codeNoTool, fmt.Errorf("step %s calls %s, which the plan's modules do not have", c.Step, c.Tool)}
+		}
+		if err := checkInput(c, t.Input); err != nil {
+			return nil, &codedError{codePlan, fmt.Errorf("step %s: input of %s: %w", c.Step, c.Tool, err)}
+		}
 	}
 	return modules, nil
+}
+
+func readModule(root *os.Root, dir, file string) ([]byte, *toolabi.Manifest, error) {
+	file = filepath.FromSlash(file)
+	if _, err := root.Stat(file); err != nil { // also when a link leads out of the directory
+		return nil, nil, fileError(err)
+	}
+	path := filepath.Join(dir, file)
+	wasm, err := sandbox.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := sandbox.Inspect(wasm)
+	if err != nil {
+		return nil, nil, named(err, path)
+	}
+	return wasm, m.Manifest, nil
+}
+
+// addModules makes the modules of a plan known.
+func addModules(h *wrun.Host, modules []planModule) ([]runtime.Module, error) {
+	var added []runtime.Module
+	for _, m := range modules {
+		a, err := h.AddModule(m.wasm)
+		if err != nil {
+			return nil, err
+		}
+		a.Name = m.name
+		added = append(added, a)
+	}
+	return added, nil
+}
+
+// checkInput holds what is known of a call's input before anything runs against the tool's schema: all of it where it has
+// no expressions, else its keys.
+func checkInput(c plan.Call, schema toolabi.RawJSON) error {
+	if len(schema) == 0 {
+		return nil
+	}
+	if c.Input != nil {
+		return runtime.CheckJSON(schema, c.Input)
+	}
+	var want struct {
+		Required   []string                   `json:"required"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Additional json.RawMessage            `json:"additionalProperties"`
+	}
+	if c.Keys == nil || json.Unmarshal(schema, &want) != nil {
+		return nil // the call itself will be judged
+	}
+	for _, key := range want.Required {
+		if !slices.Contains(c.Keys, key) {
+			return fmt.Errorf("missing property '%s'", key)
+		}
+	}
+	for _, key := range c.Keys {
+		if _, known := want.Properties[key]; !known && string(want.Additional) == "false" {
+			return fmt.Errorf("additional property '%s' not allowed", key)
+		}
+	}
+	return nil
 }
 
 func newResume(a *app) *cobra.Command {

@@ -22,7 +22,17 @@ func parseCall(p *parser, f fields) action {
 	return c
 }
 
-func (c *call) tools() []string { return []string{c.tool} }
+func (c *call) calls(at journal.Step) []Call {
+	what := Call{Step: at, Tool: c.tool}
+	if v, ok := known(c.input); ok {
+		what.Input, _ = encode(v) // nil where run will say what is wrong
+	} else if o, ok := c.input.(object); ok {
+		for _, f := range o {
+			what.Keys = append(what.Keys, f.key)
+		}
+	}
+	return []Call{what}
+}
 
 func (c *call) do(ctx context.Context, r *run, at journal.Step) ([]byte, error) {
 	input, err := r.encode(ctx, c.input, "the input")

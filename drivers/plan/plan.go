@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -53,11 +54,31 @@ func (p *Plan) Name() string { return p.name }
 // Sources returns where the modules come from, in the order of the plan.
 func (p *Plan) Sources() []Source { return slices.Clone(p.sources) }
 
+// Call is what is known of a call before anything runs.
+type Call struct {
+	// Step is the step's id, Tool the "module.tool" that it calls.
+	Step journal.Step
+	Tool string
+	// Input is the input as JSON when it has no expressions in it, else nil.
+	Input []byte
+	// Keys are the keys of an input that is an object with expressions in it.
+	Keys []string
+}
+
+// Calls returns the calls that the plan's steps make, in order.
+func (p *Plan) Calls() []Call {
+	var calls []Call
+	for _, s := range p.steps {
+		calls = append(calls, s.act.calls(s.id)...)
+	}
+	return calls
+}
+
 // Tools returns all "module.tool" that the plan's steps name, sorted, each once.
 func (p *Plan) Tools() []string {
 	var names []string
-	for _, s := range p.steps {
-		names = append(names, s.act.tools()...)
+	for _, c := range p.Calls() {
+		names = append(names, c.Tool)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)

@@ -116,8 +116,8 @@ func (r *run) encode(ctx context.Context, t template, what string) ([]byte, erro
 // failedStep names the step in a failure; what stops the run is returned as it is.
 func (r *run) failedStep(s *step, err error) error {
 	var tool string
-	if names := s.act.tools(); len(names) == 1 {
-		tool = names[0]
+	if calls := s.act.calls(s.id); len(calls) == 1 {
+		tool = calls[0].Tool
 	}
 	return r.failed(s.id, tool, err)
 }

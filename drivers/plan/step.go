@@ -18,8 +18,8 @@ type action interface {
 	// do does it under the name at and returns its output, JSON. An error that is a *StepError is a failure of the
 	// plan; every other one stops the run.
 	do(ctx context.Context, r *run, at journal.Step) ([]byte, error)
-	// tools names every "module.tool" that it may call.
-	tools() []string
+	// calls says what is known of every call that it may make under the name at.
+	calls(at journal.Step) []Call
 }
 
 // kind is how a kind of step is written.

@@ -53,6 +53,35 @@ func (o object) eval(ctx context.Context, root any) (any, error) {
 	return values, nil
 }
 
+// known returns the value of a template that has no expressions in it.
+func known(t template) (any, bool) {
+	switch t := t.(type) {
+	case fixed:
+		return t.value, true
+	case list:
+		values := make([]any, len(t))
+		for i, item := range t {
+			v, ok := known(item)
+			if !ok {
+				return nil, false
+			}
+			values[i] = v
+		}
+		return values, true
+	case object:
+		values := make(map[string]any, len(t))
+		for _, f := range t {
+			v, ok := known(f.value)
+			if !ok {
+				return nil, false
+			}
+			values[f.key] = v
+		}
+		return values, true
+	}
+	return nil, false
+}
+
 // text is a string with expressions between literal parts. Strings go in as they are, everything else as JSON.
 type text []template
 
