@@ -56,17 +56,9 @@ func (h *History) addStep(e Entry) {
 	if p == nil {
 		p = new(Past)
 		h.steps[e.Step] = p
-		first, parent := e.Step.First(), e.Step.Parent()
-		if n := e.Step.Attempt(); n > h.attempts[first] {
-			h.attempts[first] = n
-		}
-		if parent == "" {
-			if e.Step.Attempt() == 1 {
-				h.top = append(h.top, first)
-			}
-		} else if n := e.Step.Ordinal(); n > h.children[parent] {
-			h.children[parent] = n
-		}
+	}
+	if p.Known() == nil && (e.Kind == Intent || e.Kind == Result) {
+		h.begin(e.Step)
 	}
 	switch e.Kind {
 	case Intent:
@@ -82,6 +74,21 @@ func (h *History) addStep(e Entry) {
 		p.Evidence = append(p.Evidence, e)
 	case Late:
 		p.Late = append(p.Late, e)
+	}
+}
+
+// begin notes that the log has a step. Evidence and late outcomes alone do not say that.
+func (h *History) begin(step Step) {
+	first, parent := step.First(), step.Parent()
+	if n := step.Attempt(); n > h.attempts[first] {
+		h.attempts[first] = n
+	}
+	if parent == "" {
+		if step.Attempt() == 1 {
+			h.top = append(h.top, first)
+		}
+	} else if n := step.Ordinal(); n > h.children[parent] {
+		h.children[parent] = n
 	}
 }
 

@@ -195,3 +195,37 @@ func TestARestoredRunAsks(t *testing.T) {
 		t.Errorf("confirmed: %v", err)
 	}
 }
+
+// A late outcome of a step that the log does not have otherwise does not count as that step.
+func TestALateOutcomeIsNoStepOfItsOwn(t *testing.T) {
+	m := newMachine(t, map[string]tool{"charge": one("a")})
+	p := m.start(nil)
+	spec, modules := m.spec(`{}`)
+	if _, err := p.Start(t.Context(), "r", spec, modules, false); err != nil {
+		t.Fatal(err)
+	}
+	m.say(journal.Entry{Kind: journal.Late, Step: "s1/7", Name: "http_send", Outcome: journal.OK, Owner: "somebody"})
+	if err := p.Acknowledge(t.Context(), "r", "somebody", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.drive(p, steps("charge")); err != nil || m.world.count("a") != 1 {
+		t.Errorf("%v, sent %d times", err, m.world.count("a"))
+	}
+}
+
+// A reply that came too late says that the effect happened; nobody can say that it did not.
+func TestWhatALateOutcomeSaysCannotBeDenied(t *testing.T) {
+	m := newMachine(t, map[string]tool{"charge": one("a")})
+	m.world.during = func(string) { m.steal() }
+	var busy *runtime.BusyError
+	if _, err := m.drive(m.start(nil), steps("charge")); !errors.As(err, &busy) || len(busy.Late) != 1 || busy.Late[0] != "s1/1" {
+		t.Fatalf("the process that learned it says %v", err)
+	}
+	p := m.start(nil)
+	if err := p.Resolve(t.Context(), "r", "s1/1", runtime.Resolution{Now: true}); !errors.Is(err, runtime.ErrContradicted) {
+		t.Errorf("did not happen: %v", err)
+	}
+	if err := p.Resolve(t.Context(), "r", "s1/1", runtime.Resolution{Happened: true, Reply: []byte("done a")}); err != nil {
+		t.Errorf("happened: %v", err)
+	}
+}
