@@ -41,7 +41,11 @@ func (e signalError) Error() string { return "received " + e.signal.String() }
 func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // as under nohup
+			signal.Notify(signals, s)
+		}
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -11,8 +10,6 @@ import (
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
-	"github.com/wrun-dev/wrun/runtime"
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 func newShow(a *app) *cobra.Command {
@@ -33,130 +30,6 @@ func newShow(a *app) *cobra.Command {
 			})
 		},
 	}
-}
-
-// picture is a run as show shows it.
-type picture struct {
-	state *journal.State
-	spec  *runtime.Spec
-	steps []*stepPicture
-	// stopped is why nobody drives it, late are the outcomes that came too late to count.
-	stopped string
-	late    []journal.Entry
-	// output or failure is how a finished run ended.
-	output  []byte
-	failure *toolabi.Error
-}
-
-// stepPicture is one attempt of a step.
-type stepPicture struct {
-	step    journal.Step
-	name    string
-	class   toolabi.Class
-	note    string
-	began   int64
-	ended   int64
-	status  string // ok, failed, denied, did not happen, open, in doubt
-	err     *toolabi.Error
-	key     string
-	request int64
-	said    string // who settled it, and what they wrote
-}
-
-func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error) {
-	p := &picture{state: &journal.State{Run: run}}
-	byStep := map[journal.Step]*stepPicture{}
-	for e, err := range h.Journal().Read(ctx, run, 0) {
-		if err != nil {
-			return nil, err
-		}
-		if err := p.state.Apply(e); err != nil {
-			return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
-		}
-		switch e.Kind {
-		case journal.Intent, journal.Result, journal.Void:
-			s := byStep[e.Step]
-			if s == nil {
-				s = &stepPicture{step: e.Step, name: e.Name, class: toolabi.Class(e.Class), note: e.Note, began: e.Time, key: e.Key}
-				byStep[e.Step] = s
-				p.steps = append(p.steps, s)
-			}
-			if err := s.add(ctx, h, e); err != nil {
-				return nil, err
-			}
-		case journal.Released:
-			p.stopped = e.Note
-		case journal.Late:
-			p.late = append(p.late, e)
-		case journal.Finished:
-			if err := p.finished(ctx, h, e); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if h.Status(p.state) == journal.Running {
-		for _, s := range p.steps {
-			s.underWay()
-		}
-	}
-	var err error
-	p.spec, err = h.Spec(ctx, run)
-	return p, err
-}
-
-// underWay corrects what is said of a step whose process lives: it is not in doubt.
-func (s *stepPicture) underWay() {
-	if s.status == "in doubt" || s.status == "open" {
-		s.status = "under way"
-	}
-}
-
-func (p *picture) finished(ctx context.Context, h *wrun.Host, e journal.Entry) error {
-	body, err := h.Body(ctx, e)
-	if err != nil {
-		return err
-	}
-	if e.Outcome == journal.OK {
-		p.output = body
-		return nil
-	}
-	p.failure = decodeError(body)
-	return nil
-}
-
-func decodeError(body []byte) *toolabi.Error {
-	t := new(toolabi.Error)
-	if toolabi.Decode(body, t) != nil {
-		return nil
-	}
-	return t
-}
-
-// add folds an entry of the step.
-func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) error {
-	switch e.Kind {
-	case journal.Intent:
-		s.status = "open"
-		if e.OnCut == journal.Doubt {
-			s.status = "in doubt"
-		}
-		s.request = max(int64(len(e.Body)), e.Size)
-	case journal.Void:
-		s.ended, s.status = e.Time, "did not happen"
-	case journal.Result:
-		s.ended, s.status = e.Time, e.Outcome.String()
-		if e.Outcome != journal.OK {
-			body, err := h.Body(ctx, e)
-			if err != nil {
-				return err
-			}
-			s.err = decodeError(body)
-		}
-	}
-	if e.By != "" {
-		s.said = strings.TrimSpace(e.By + ": " + e.Note)
-	}
-	return nil
 }
 
 func (a *app) printPicture(h *wrun.Host, p *picture) error {
