@@ -31,6 +31,8 @@ type Result struct {
 	Counts Counts
 	// Replayed says that the run was finished before, and that nothing was executed now.
 	Replayed bool
+	// Late counts the outcomes that came after the end of a finished run and that nobody has acknowledged.
+	Late int
 }
 
 // Counts counts the steps of one Drive.
@@ -64,13 +66,13 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 		return Result{}, err
 	}
 	if f := l.history.Finished(); f != nil {
-		return e.finished(ctx, run, *f)
+		return e.finished(ctx, l, *f)
 	}
 	if l, err = e.take(ctx, l, opts.TakeOver); err != nil {
 		return Result{}, err
 	}
 	if f := l.history.Finished(); f != nil { // by another process, just now
-		return e.finished(ctx, run, *f)
+		return e.finished(ctx, l, *f)
 	}
 	r := newRun(e, run, l)
 	defer func() {
@@ -125,12 +127,13 @@ func (e *Engine) driver(spec *Spec, given *DriverInfo) (DriverInfo, error) {
 }
 
 // finished returns what a closed run returned.
-func (e *Engine) finished(ctx context.Context, run string, f journal.Entry) (Result, error) {
+func (e *Engine) finished(ctx context.Context, l *loaded, f journal.Entry) (Result, error) {
+	run := l.state.Run
 	body, err := journal.Body(ctx, e.blobs, f)
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Replayed: true}
+	res := Result{Replayed: true, Late: l.state.Late}
 	if f.Outcome == journal.OK {
 		res.Output = body
 		return res, nil

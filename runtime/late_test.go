@@ -229,3 +229,22 @@ func TestWhatALateOutcomeSaysCannotBeDenied(t *testing.T) {
 		t.Errorf("happened: %v", err)
 	}
 }
+
+// An outcome that comes after the end is told to whoever asks for the run.
+func TestAnOutcomeAfterTheEndIsTold(t *testing.T) {
+	m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
+	p := m.start(nil)
+	if _, err := m.drive(p, steps("pure")); err != nil {
+		t.Fatal(err)
+	}
+	m.say(journal.Entry{Kind: journal.Late, Step: "s1/1", Name: "http_send", Outcome: journal.OK, Owner: "somebody"})
+	if res, err := m.drive(p, steps("pure")); err != nil || res.Late != 1 || !res.Replayed {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if err := p.Acknowledge(t.Context(), "r", "somebody", ""); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := m.drive(p, steps("pure")); err != nil || res.Late != 0 {
+		t.Errorf("acknowledged: %+v, %v", res, err)
+	}
+}

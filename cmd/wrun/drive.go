@@ -64,6 +64,9 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 	} else {
 		a.detail("run %s: %d steps executed, %d served from the journal, modules entered %d times", id, res.Counts.Executed, res.Counts.Served, res.Counts.Entered)
 	}
+	if res.Late > 0 {
+		a.say("run %s: %d outcomes of effects came after its end, see %s", id, res.Late, a.cmd("show "+id))
+	}
 	if err == nil {
 		err = a.write(append(res.Output[:len(res.Output):len(res.Output)], '\n'))
 	}
