@@ -26,12 +26,21 @@ type values []string
 
 // UnmarshalJSON reads either form.
 func (v *values) UnmarshalJSON(b []byte) error {
-	var one string
-	if err := json.Unmarshal(b, &one); err == nil {
-		*v = values{one}
-		return nil
+	var list []*string
+	if len(b) > 0 && b[0] == '"' {
+		b = append(append([]byte{'['}, b...), ']')
 	}
-	return json.Unmarshal(b, (*[]string)(v))
+	if err := json.Unmarshal(b, &list); err != nil || list == nil {
+		return errors.New("a header's value has to be a string, or a list of strings")
+	}
+	*v = values{}
+	for _, s := range list {
+		if s == nil {
+			return errors.New("a header's value has to be a string, or a list of strings")
+		}
+		*v = append(*v, *s)
+	}
+	return nil
 }
 
 // MarshalJSON writes the shorter form where it can.
@@ -46,19 +55,21 @@ func (v values) MarshalJSON() ([]byte, error) {
 // "status" gives status, headers, body or body_base64; any other JSON object is the body of a reply with status 200.
 // Everything else is refused, because what is said cannot be taken back: a forgotten file, an empty text, a typing error.
 func ParseSaidReply(text []byte) ([]byte, error) {
-	var s said
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	var probe struct {
-		Status json.RawMessage `json:"status"`
-	}
-	if !isObject(text) || json.Unmarshal(text, &probe) != nil {
+	var fields map[string]json.RawMessage
+	if err := toolabi.StrictJSON(text); err != nil || json.Unmarshal(text, &fields) != nil || fields == nil {
 		return nil, errors.New(`reply: want a JSON object, the body that came or {"status":…,"headers":{…},"body":…}; a body that is no object goes into the second form`)
 	}
-	if len(probe.Status) == 0 || !strings.ContainsRune("-0123456789", rune(probe.Status[0])) { // a word is the body's own
+	status := fields["status"]
+	if len(status) == 0 || !strings.ContainsRune("-0123456789", rune(status[0])) { // a word is the body's own
 		return toolabi.Encode(toolabi.HTTPReply{Status: 200, Headers: []toolabi.Header{{Name: "Content-Type", Value: "application/json"}}, Body: text})
 	}
-	if err := dec.Decode(&s); err != nil {
+	for name := range fields {
+		if !slices.Contains([]string{"status", "headers", "body", "body_base64"}, name) { // to the letter, unlike what follows
+			return nil, fmt.Errorf("reply: unknown field %.80q", name)
+		}
+	}
+	var s said
+	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("reply: %w", err)
 	}
 	if s.Status < 100 || s.Status > 599 {
@@ -84,11 +95,6 @@ func ParseSaidReply(text []byte) ([]byte, error) {
 		}
 	}
 	return toolabi.Encode(reply)
-}
-
-func isObject(text []byte) bool {
-	var object map[string]json.RawMessage
-	return json.Unmarshal(text, &object) == nil && object != nil
 }
 
 // FormatSaidReply writes a reply of an http function in the form that ParseSaidReply reads.

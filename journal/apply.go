@@ -281,14 +281,23 @@ func (s *State) foldRecord(e Entry) {
 	switch {
 	case e.Name == RecordAcknowledged:
 		s.Late = 0
+		s.cleared()
 	case e.Name == RecordConfirmed:
 		s.Unconfirmed = false
+		s.cleared()
 	case e.Name == RecordEvidence && open:
 		o.Unsent = e.Effect == EffectNone
 		s.Open[e.Step] = o
 	case e.Name == RecordExpired && open && o.OnCut == Redo:
 		o.OnCut = Doubt
 		s.Open[e.Step] = o
+	}
+}
+
+// cleared notes that somebody has said something. When nothing else is left to say, the run can go on.
+func (s *State) cleared() {
+	if s.Stopped == StopUncertain && s.Late == 0 && !s.Unconfirmed && len(s.InDoubt()) == 0 {
+		s.Stopped = StopInterrupted
 	}
 }
 

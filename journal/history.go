@@ -106,6 +106,9 @@ func (h *History) Forget(e Entry) {
 		p.Void = nil
 	case e.Kind == Intent:
 		p.Intent = nil
+		if h.keys[e.Key] == e.Time {
+			delete(h.keys, e.Key)
+		}
 	}
 	if p.Intent != nil || p.Result != nil {
 		return

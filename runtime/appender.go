@@ -92,10 +92,11 @@ func (a *appender) addReply(entry journal.Entry, reply []byte, durable bool) (jo
 	if entry.Kind != journal.Record && entry.Kind != journal.Late {
 		entry.Owner = a.owner
 	}
+	q.entry = entry
 	if err := a.admit(entry); err != nil {
+		a.save(q)
 		return entry, err
 	}
-	q.entry = entry
 	a.queue = append(a.queue, q)
 	a.size += len(entry.Body)
 	a.history.Add(entry)
@@ -114,6 +115,11 @@ func (a *appender) flush() error {
 	defer a.mu.Unlock()
 	for len(a.queue) > 0 && a.dead == nil {
 		a.commitThrough(a.queue[len(a.queue)-1])
+	}
+	if a.dead == nil {
+		for _, why := range a.dropped {
+			return why // not everything that was added is there
+		}
 	}
 	return a.dead
 }

@@ -35,11 +35,11 @@ func (r *Run) call(ctx context.Context, step journal.Step, name string, input []
 	if err != nil {
 		return nil, err
 	}
-	if err := r.engine.schemas.checkInput(tool.Input, input); err != nil {
-		return nil, toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err))
-	}
 	if len(input) > toolabi.MaxInput {
 		return nil, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("input of %s has %d bytes, at most %d are allowed", name, len(input), toolabi.MaxInput))
+	}
+	if err := r.engine.schemas.check(tool.Input, input); err != nil {
+		return nil, toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err))
 	}
 	out, err := r.step(ctx, op{
 		step: step, name: name, class: toolabi.Call, module: journal.Digest(module.Digest),

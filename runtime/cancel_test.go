@@ -198,3 +198,25 @@ func TestAnEndWithoutItsStepsIsNoEnd(t *testing.T) {
 		}
 	})
 }
+
+// Flush does not say that all is on the disk when a cancellation has taken something back.
+func TestFlushSaysWhatACancellationTookBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
+		other := m.start(nil)
+		_, err := m.drive(m.start(nil), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+			out, err := r.Call(ctx, "s1", "m.pure", []byte(`{}`))
+			if err := errors.Join(err, other.Cancel(ctx, "r", "somebody", "")); err != nil {
+				t.Error(err)
+			}
+			if err := r.Flush(); !errors.Is(err, journal.ErrCancelled) {
+				t.Errorf("flush: %v", err)
+			}
+			return out, nil
+		})
+		var failed *runtime.FailedError
+		if !errors.As(err, &failed) || failed.Outcome != journal.Cancelled {
+			t.Errorf("ended with %v", err)
+		}
+	})
+}

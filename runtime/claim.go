@@ -134,13 +134,18 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 // release gives a run back that this engine still owns after driving it ended with an error. Where even that cannot be
 // written, the run is free when the process ends.
 func (e *Engine) release(run string, why error) {
+	if errors.Is(why, journal.ErrDamaged) || errors.Is(why, journal.ErrUnusable) {
+		return // nothing more is written
+	}
 	ctx := context.Background()
-	_ = untilSettled(func() error {
-		s, err := e.state(ctx, run)
-		if err != nil || s.Finished || !e.isMe(s.Owner) {
-			return nil
-		}
-		return e.extend(ctx, s, journal.Entry{Kind: journal.Released, Owner: s.Owner, Name: stopName(why), Note: text(why, maxNote)})
+	_ = patiently(func() error {
+		return untilSettled(func() error {
+			s, err := e.state(ctx, run)
+			if err != nil || s.Finished || !e.isMe(s.Owner) {
+				return err
+			}
+			return e.extend(ctx, s, journal.Entry{Kind: journal.Released, Owner: s.Owner, Name: stopName(why), Note: text(why, maxNote)})
+		})
 	})
 }
 

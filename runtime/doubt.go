@@ -28,21 +28,18 @@ func (r *Run) expired(o op, key string) string {
 	return ""
 }
 
-// nowInDoubt records that an effect may not be done again any more, so that it shows as what it is: in doubt.
+// nowInDoubt records that an effect may not be done again any more, so that it is in doubt from now on.
 func (r *Run) nowInDoubt(step journal.Step, past *journal.Past, why string) error {
-	var known bool
-	r.log.view(func(_ *journal.History, s *journal.State) { known = s.Open[step].OnCut == journal.Doubt })
-	if !known {
-		rec := journal.Entry{Kind: journal.Record, Step: step, Name: journal.RecordExpired, Note: why}
-		if _, err := r.log.add(rec, true); err != nil {
-			return err
-		}
+	rec := journal.Entry{Kind: journal.Record, Step: step, Name: journal.RecordExpired, Note: why}
+	if _, err := r.log.add(rec, true); err != nil {
+		return err
 	}
-	return r.uncertain(step, past, why)
+	past.Evidence = append(past.Evidence, rec)
+	return r.uncertain(step, past)
 }
 
-func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error {
-	u := &UncertainError{Run: r.id, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body)), Why: why}
+func (r *Run) uncertain(step journal.Step, past *journal.Past) error {
+	u := &UncertainError{Run: r.id, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body))}
 	if past.Intent.Size > 0 {
 		u.Request = past.Intent.Size
 	}
@@ -52,6 +49,9 @@ func (r *Run) uncertain(step journal.Step, past *journal.Past, why string) error
 		}
 	})
 	for _, e := range past.Evidence {
+		if e.Name == journal.RecordExpired {
+			u.Why = e.Note
+		}
 		if e.Name != journal.RecordEvidence {
 			continue
 		}
@@ -72,7 +72,7 @@ func (r *Run) doubt(step journal.Step, intent journal.Entry, out outcome) error 
 	if _, err := r.log.add(rec, true); err != nil {
 		return err
 	}
-	return r.uncertain(step, &journal.Past{Intent: &intent, Evidence: []journal.Entry{rec}}, "")
+	return r.uncertain(step, &journal.Past{Intent: &intent, Evidence: []journal.Entry{rec}})
 }
 
 func evidenceEntry(step journal.Step, effect journal.Effect, ev Evidence) (journal.Entry, error) {
@@ -87,12 +87,6 @@ func (r *Run) noteUnsent(intent journal.Entry, why error) {
 	if rec, err := evidenceEntry(intent.Step, journal.EffectNone, ev); err == nil {
 		_, _ = r.log.add(rec, true)
 	}
-}
-
-// provablyUnsent says whether the process that began an effect left the evidence that nothing of it left the host.
-func provablyUnsent(past *journal.Past) bool {
-	n := len(past.Evidence)
-	return n > 0 && past.Evidence[n-1].Effect == journal.EffectNone
 }
 
 // void says for the log that a step did not happen, so that it is attempted again.

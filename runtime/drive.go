@@ -57,8 +57,12 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 	}
 	defer end()
 	defer func() {
-		if err != nil && !stops(err) && ctx.Err() != nil {
+		var failed *FailedError
+		if err != nil && !stops(err) && !errors.As(err, &failed) && ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
+		}
+		if err != nil {
+			e.release(run, err) // unless that has happened
 		}
 	}()
 	l, err := e.load(ctx, run)
@@ -75,12 +79,7 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 		return e.finished(ctx, l, *f)
 	}
 	r := newRun(e, run, l)
-	defer func() {
-		r.log.close()
-		if err != nil {
-			e.release(run, err) // unless that has happened
-		}
-	}()
+	defer r.log.close()
 	return r.goOn(ctx, opts)
 }
 
@@ -103,14 +102,14 @@ func (r *Run) goOn(ctx context.Context, opts DriveOptions) (Result, error) {
 	}
 	driver, err := r.engine.driver(spec, opts.Driver)
 	if err != nil {
-		return Result{}, err
+		return Result{}, r.stop(err)
 	}
 	r.spec, r.grants = spec, spec.Grants.Union(r.grants)
 	if driver.Version != spec.Version {
 		return Result{}, r.stop(&DivergedError{Run: r.id, What: fmt.Sprintf("driver %s has version %q, the run began with %q", spec.Driver, driver.Version, spec.Version)})
 	}
 	if err := r.addGrants(ctx, opts); err != nil {
-		return Result{}, err
+		return Result{}, r.stop(err)
 	}
 	return r.drive(ctx, driver.Drive)
 }
@@ -191,7 +190,7 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: asFailure(err)}
 	body, encErr := encodeError(failed.Err)
 	if encErr != nil {
-		return r.result(nil), encErr
+		return r.result(nil), r.stop(&hostError{encErr})
 	}
 	return r.finish(journal.Fail, body, failed)
 }
@@ -202,6 +201,10 @@ func (r *Run) callDriver(ctx context.Context, drive Driver) (output []byte, err 
 		if p := recover(); p != nil {
 			output, err = nil, &hostError{fmt.Errorf("driver %s: %v", r.spec.Driver, p)}
 		}
+		r.mu.Lock()
+		r.over = true
+		r.mu.Unlock()
+		r.steps.Wait() // a step that the driver did not wait for still has an outcome
 	}()
 	return drive(ctx, r)
 }
@@ -241,7 +244,7 @@ func (r *Run) finish(outcome journal.Outcome, body []byte, failed error) (Result
 	f := journal.Entry{Kind: journal.Finished, Outcome: outcome}
 	// The commit of a result that already happened is not given up because the caller's context ended.
 	if err := journal.SetBody(context.Background(), r.engine.blobs, &f, body); err != nil { // no space, perhaps
-		return r.result(nil), r.journalError(err)
+		return r.result(nil), r.stop(r.journalError(err))
 	}
 	err := r.add(f)
 	var late *LateError

@@ -28,7 +28,7 @@ func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journ
 		var lease int64
 		r.log.view(func(_ *journal.History, s *journal.State) { lease = s.Lease })
 		if lease != 0 && in.SendBy > lease {
-			return in, &hostError{fmt.Errorf("step %s is not begun: the claim ends before its request could; drive the run again", step)}
+			return in, &hostError{fmt.Errorf("step %s is not begun: its request may take %s, and the claim ends before that; drive the run again, with a lease that is longer", step, o.timeout)}
 		}
 	}
 	if before != nil {

@@ -108,7 +108,10 @@ type BusyError struct {
 // Error says who.
 func (e *BusyError) Error() string {
 	who := e.Who
-	if who == "" {
+	switch {
+	case who == "" && e.Owner == "":
+		who = "another process, which has ended since"
+	case who == "":
 		who = "owner " + e.Owner
 	}
 	if e.Unknown {
@@ -116,6 +119,9 @@ func (e *BusyError) Error() string {
 	}
 	if len(e.Late) > 0 {
 		return fmt.Sprintf("run %s was taken over by %s; the outcome of %v came too late to count, and is kept in the log", e.Run, who, e.Late)
+	}
+	if e.Owner == "" && e.Who == "" {
+		return fmt.Sprintf("run %s was taken over by %s", e.Run, who)
 	}
 	return fmt.Sprintf("run %s is being driven by %s", e.Run, who)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
@@ -76,4 +78,30 @@ func TestADriversErrorsCanBeReadAgain(t *testing.T) {
 		}
 	}
 	journaltest.Check(t, m.mem)
+}
+
+// A refusal is recorded as it is shown, however long it is.
+func TestARefusalIsServedAsItWasShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []toolabi.Error
+		m := newMachine(t, map[string]tool{"x": func(g *guest, _ string) string {
+			_, err := g.ask(toolabi.FuncHTTPSend, "charge")
+			told = append(told, *err)
+			time.Sleep(time.Second) // of the bubble's time: it is on the disk
+			if len(told) == 1 {
+				panic(unwound{journal.ErrUnusable})
+			}
+			return `1`
+		}})
+		for range 2 {
+			m.drive(m.process(m.mem.Handle(), func(c *runtime.Config) {
+				c.Funcs[0].Check = func(hostfuncs.Call, []byte) error {
+					return &toolabi.Error{Code: toolabi.Denied, Message: "\xff" + strings.Repeat("é", 100_000), Detail: strings.Repeat("d", 200)}
+				}
+			}), steps("x"))
+		}
+		if len(told) != 2 || told[0] != told[1] {
+			t.Errorf("the tool was told %d things, of %d and %d bytes", len(told), len(told[0].Message), len(told[len(told)-1].Message))
+		}
+	})
 }

@@ -88,7 +88,7 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 		o.refused = toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s is a %s function, and the tool declares itself %s", name, fn.Class, declared))
 	case fn.Check != nil:
 		if err := fn.Check(f.hostCall(fn, nil), request); err != nil {
-			o.refused = hostfuncs.AsError(err)
+			o.refused = readable(hostfuncs.AsError(err))
 		}
 	}
 	o.perform = func(ctx context.Context, intent *journal.Entry) (outcome, error) {

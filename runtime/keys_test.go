@@ -177,3 +177,44 @@ func TestAToolsOwnRepetitionHasTheSameKey(t *testing.T) {
 		t.Errorf("keys %v, want the first two to be the same and the third another", k)
 	}
 }
+
+// What was once in doubt because its key might have expired stays so, also when the clock says otherwise afterwards.
+func TestDoubtAboutAKeyStays(t *testing.T) {
+	m := newMachine(t, map[string]tool{"keyed": one("charge")})
+	h := m.mem.Handle()
+	m.world.during = func(string) { m.world.during = nil; h.Kill() }
+	if _, err := m.drive(m.process(h, nil), steps("keyed")); err == nil {
+		t.Fatal("the kill went by unseen")
+	}
+	now := time.Now()
+	for _, off := range []time.Duration{-time.Minute, time.Minute, time.Minute} {
+		p := m.process(m.mem.Handle(), func(c *runtime.Config) { c.Now = func() time.Time { return now.Add(off) } })
+		var u *runtime.UncertainError
+		if _, err := m.drive(p, steps("keyed")); !errors.As(err, &u) || u.Why == "" {
+			t.Errorf("with a clock that is off by %s: %v", off, err)
+		}
+	}
+	if n := m.world.count("charge"); n != 1 {
+		t.Errorf("sent %d times", n)
+	}
+}
+
+// An intent that was taken back because the log had moved did not use its key.
+func TestAKeyThatWasTakenBackIsUnused(t *testing.T) {
+	m := newMachine(t, map[string]tool{"keyed": one("charge")})
+	store := journaltest.HookAppends(m.mem.Handle(), func(n int, committed bool) {
+		if n == 2 && !committed { // instead of the intents
+			m.say(journal.Entry{Kind: journal.Record, Name: "note", By: "somebody"})
+		}
+	})
+	p := m.process(store, nil)
+	spec, modules := m.spec(`{}`)
+	spec.Modules[0].Manifest.Tools[0].KeyTTLMS = 20_000 // shorter than a request may take
+	if _, err := p.Start(t.Context(), "r", spec, modules, true); err != nil {
+		t.Fatal(err)
+	}
+	res, err := p.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("keyed")}})
+	if err != nil || string(res.Output) != `["done charge"]` {
+		t.Errorf("%s, %v", res.Output, err)
+	}
+}

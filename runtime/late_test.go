@@ -74,6 +74,9 @@ func TestALateOutcomeStopsTheRun(t *testing.T) {
 	if err := p.Acknowledge(t.Context(), "r", "somebody", ""); !errors.Is(err, runtime.ErrNotOpen) {
 		t.Errorf("acknowledged twice: %v", err)
 	}
+	if m.status() != journal.Interrupted { // and Work may go on with it
+		t.Errorf("after the acknowledgement the status is %s", m.status())
+	}
 	if _, err := m.drive(m.start(nil), steps("two")); err != nil || m.world.total() != 2 {
 		t.Errorf("after the acknowledgement: %v, %d effects", err, m.world.total())
 	}

@@ -101,9 +101,6 @@ func (a *appender) fenced() {
 		late = append(late, asLate(q.entry)...)
 	}
 	busy := &BusyError{Run: a.run, Owner: a.base.Owner}
-	if busy.Owner == "" {
-		busy.Who = "nobody now, but another process has claimed it since"
-	}
 	if err := a.appendLate(late); err != nil {
 		a.die(&JournalError{Run: a.run, Err: err})
 		return

@@ -166,3 +166,89 @@ func TestOneNameTwiceAtOnceIsRefused(t *testing.T) {
 		t.Errorf("ended with %v, status %s, %d effects", err, m.status(), m.world.total())
 	}
 }
+
+// A driver that returns while a step of its is under way does not lose what comes of it.
+func TestAStepThatTheDriverDoesNotWaitForIsRecorded(t *testing.T) {
+	m := newMachine(t, map[string]tool{"x": one("charge")})
+	inFlight, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	m.world.during = func(string) { close(inFlight); <-goOn }
+	ctx, cancel := context.WithCancel(t.Context())
+	p := m.start(nil)
+	spec, modules := m.spec(`{}`)
+	if _, err := p.Start(ctx, "r", spec, modules, true); err != nil {
+		t.Fatal(err)
+	}
+	var late error
+	_, err := p.Drive(ctx, "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		go func() {
+			_, err := r.Call(ctx, "s1", "m.x", []byte(`{}`))
+			_, late = r.Call(ctx, "s2", "m.x", []byte(`{}`))
+			ended <- err
+		}()
+		<-inFlight
+		cancel()
+		close(goOn)
+		return nil, ctx.Err()
+	}}})
+	<-ended
+	if !errors.Is(err, runtime.ErrInterrupted) || m.results()["s1/1"] != "done charge" || late == nil {
+		t.Errorf("ended with %v, and then %v; the log is %v", err, late, m.log())
+	}
+}
+
+// No room for the output of a run: what rode along is on the disk all the same.
+func TestNoRoomForTheOutputLosesNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, map[string]tool{"keyed": one("charge")})
+		store := &full{Store: m.mem.Handle()}
+		_, err := m.drive(m.process(store, nil), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+			_, err := r.Call(ctx, "s1", "m.keyed", []byte(`{}`))
+			store.blobs = true
+			return []byte(`"` + strings.Repeat("x", 2*journal.MaxInline) + `"`), err
+		})
+		if !errors.Is(err, journal.ErrNoSpace) || m.results()["s1/1"] != "done charge" || m.status() != journal.Interrupted {
+			t.Errorf("ended with %v, status %s, log %v", err, m.status(), m.log())
+		}
+	})
+}
+
+// A run that Start has claimed is free again when it is not driven after all.
+func TestAClaimOfStartIsGivenBack(t *testing.T) {
+	m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
+	p := m.start(nil)
+	spec, modules := m.spec(`{}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := p.Start(ctx, "r", spec, modules, true); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	opts := runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("pure")}}
+	if _, err := p.Drive(ctx, "r", opts); !errors.Is(err, runtime.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+	if _, err := m.start(nil).Drive(t.Context(), "r", opts); err != nil {
+		t.Errorf("another process: %v", err)
+	}
+}
+
+// A run that failed has failed, also when somebody interrupts the process in that moment.
+func TestAFailedRunIsNotInterrupted(t *testing.T) {
+	m := newMachine(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	p := m.process(journaltest.HookAppends(m.mem.Handle(), func(n int, committed bool) {
+		if n == 2 && committed {
+			cancel()
+		}
+	}), nil)
+	spec, modules := m.spec(`{}`)
+	if _, err := p.Start(ctx, "r", spec, modules, true); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.Drive(ctx, "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{
+		Drive: func(context.Context, *runtime.Run) ([]byte, error) { return nil, errors.New("no") },
+	}})
+	var failed *runtime.FailedError
+	if !errors.As(err, &failed) || errors.Is(err, runtime.ErrInterrupted) {
+		t.Errorf("ended with %v", err)
+	}
+}

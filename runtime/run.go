@@ -24,9 +24,12 @@ type Run struct {
 	log    *appender
 	grants hostfuncs.Grants
 
+	steps sync.WaitGroup // the driver's own steps that are being asked for
+
 	mu      sync.Mutex
 	asked   map[journal.Step]bool // guarded by mu: the driver's own steps, first attempts
 	busy    map[journal.Step]bool // guarded by mu: those that are being asked for now
+	over    bool                  // guarded by mu: the driver has returned
 	stopped error                 // guarded by mu: the first reason to stop
 	counts  Counts                // guarded by mu
 }
@@ -177,11 +180,16 @@ func (r *Run) ask(step journal.Step) (answered func(), err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.over {
+		return nil, &hostError{fmt.Errorf("step %q is asked for after the driver has returned", string(step))}
+	}
 	if r.busy[step] {
 		return nil, &hostError{fmt.Errorf("step %q is asked for twice at once: parallel steps need names of their own", string(step))}
 	}
 	r.asked[step], r.busy[step] = true, true
+	r.steps.Add(1)
 	return func() {
+		defer r.steps.Done()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.busy, step)

@@ -36,14 +36,6 @@ func (s *schemas) check(schema toolabi.RawJSON, doc []byte) error {
 	return nil
 }
 
-// checkInput is check for what comes from outside, which must not be ambiguous.
-func (s *schemas) checkInput(schema toolabi.RawJSON, doc []byte) error {
-	if err := strictJSON(doc); err != nil {
-		return fmt.Errorf("not usable as JSON: %w", err)
-	}
-	return s.check(schema, doc)
-}
-
 func (s *schemas) compile(schema toolabi.RawJSON) (*jsonschema.Schema, error) {
 	d := toolabi.DigestOf(schema)
 	s.mu.Lock()
@@ -79,10 +71,14 @@ func CheckSchema(schema toolabi.RawJSON) error {
 	return err
 }
 
-// CheckJSON holds a document against a schema, as inputs of tools are held against theirs.
+// CheckJSON holds a document that comes from outside against a schema. What two readers could read differently is
+// refused, see toolabi.StrictJSON.
 func CheckJSON(schema toolabi.RawJSON, doc []byte) error {
+	if err := toolabi.StrictJSON(doc); err != nil {
+		return fmt.Errorf("not usable as JSON: %w", err)
+	}
 	var s schemas
-	return s.checkInput(schema, doc)
+	return s.check(schema, doc)
 }
 
 // noLoader refuses references to other documents: a schema must stand by itself.

@@ -55,8 +55,8 @@ func (r *Run) step(ctx context.Context, o op) (outcome, error) {
 		if err := r.stoppedBy(); err != nil {
 			return outcome{}, err
 		}
-		step, past := r.lookup(o.step)
-		out, err := r.advance(ctx, o, step, past)
+		step, past, open := r.lookup(o.step)
+		out, err := r.advance(ctx, o, step, past, open)
 		if errors.Is(err, errMoved) {
 			continue
 		}
@@ -71,21 +71,22 @@ func (r *Run) step(ctx context.Context, o op) (outcome, error) {
 	}
 }
 
-// lookup returns the latest attempt of a step and what the log holds of it.
-func (r *Run) lookup(step journal.Step) (latest journal.Step, past *journal.Past) {
-	r.log.view(func(h *journal.History, _ *journal.State) {
-		s, p := h.Latest(step)
-		latest = s
+// lookup returns the latest attempt of a step, what the log holds of it, and what that means while it is open.
+func (r *Run) lookup(step journal.Step) (latest journal.Step, past *journal.Past, open journal.OpenStep) {
+	r.log.view(func(h *journal.History, s *journal.State) {
+		var p *journal.Past
+		latest, p = h.Latest(step)
+		open = s.Open[latest]
 		if p != nil && p.Known() != nil {
 			c := *p
 			past = &c
 		}
 	})
-	return latest, past
+	return latest, past, open
 }
 
 // advance is the recovery table: what the log holds of the step decides what is done.
-func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journal.Past) (outcome, error) {
+func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journal.Past, open journal.OpenStep) (outcome, error) {
 	if past != nil {
 		if err := r.same(o, step, past.Known()); err != nil {
 			return outcome{}, err
@@ -99,7 +100,7 @@ func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journa
 	case past.Void != nil:
 		return r.attempt(ctx, o, step.At(step.Attempt()+1), past.Intent)
 	}
-	return r.reopen(ctx, o, step, past)
+	return r.reopen(ctx, o, step, past, open)
 }
 
 // same holds what is asked for against what the log holds.
@@ -139,13 +140,13 @@ func (r *Run) serve(ctx context.Context, o op, step journal.Step, result journal
 }
 
 // reopen goes on with a step that was cut off.
-func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal.Past) (outcome, error) {
-	switch past.Intent.OnCut {
+func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal.Past, open journal.OpenStep) (outcome, error) {
+	switch open.OnCut {
 	case journal.Doubt:
-		if provablyUnsent(past) {
+		if open.Unsent {
 			return outcome{}, r.void(step, past)
 		}
-		return outcome{}, r.uncertain(step, past, "")
+		return outcome{}, r.uncertain(step, past)
 	case journal.Await:
 		return outcome{}, &WaitingError{Run: r.id, Step: step, For: past.Intent.Name}
 	}
@@ -268,6 +269,9 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		known := *out.err
 		known.Effect = toolabi.EffectNone
 		out.err = &known
+	}
+	if out.err != nil && out.err != o.refused { // what is shown now is what a replay will show
+		out.err = readable(out.err)
 	}
 	result, err := r.resultEntry(ctx, o, step, intent, out)
 	if err != nil {

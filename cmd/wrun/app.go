@@ -25,7 +25,7 @@ type app struct {
 	json, quiet, verbose bool
 
 	saying sync.Mutex // guards errOut while a run is driven, and saved
-	saved  string     // the command that records a reply which could not be recorded
+	saved  []string   // the commands that record replies which could not be recorded
 }
 
 // drivers are the drivers of this program, by the names that runs know them by.

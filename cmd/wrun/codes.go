@@ -157,8 +157,8 @@ a fault of wrun, or of a build that was broken on purpose.`}
 
 	codeUnrecorded = code{"W0417", exitUncertain, "a reply could not be recorded", `
 An effect took place, its reply came, and the journal could not take it. The reply was
-saved in a file. For the journal the effect is in doubt; when it works again, the command
-above tells it what came of the effect.`}
+saved in a file. For the journal the effect has no outcome; when it works again, and
+before the run is resumed, the command above tells it what came of the effect.`}
 	codeContradicted = code{"W0418", exitUsage, "the log says the opposite", `
 The log holds an outcome of this effect that came too late to count, and it did take
 place. "wrun log RUN" shows it.`}

@@ -70,21 +70,28 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 			}
 		}
 	}
-	if h.Status(p.state) == journal.Running {
-		for _, s := range p.steps {
-			s.underWay()
-		}
+	running := h.Status(p.state) == journal.Running
+	for step, open := range p.state.Open {
+		byStep[step].status = openStatus(open, running)
 	}
 	var err error
 	p.spec, err = h.Spec(ctx, run)
 	return p, err
 }
 
-// underWay corrects what is said of a step whose process lives: it is not in doubt.
-func (s *stepPicture) underWay() {
-	if s.status == "in doubt" || s.status == "open" {
-		s.status = "under way"
+// openStatus says what an intent without a result means now.
+func openStatus(o journal.OpenStep, running bool) string {
+	switch {
+	case o.OnCut == journal.Await:
+		return "waiting"
+	case running:
+		return "under way"
+	case o.Unsent:
+		return "not sent"
+	case o.OnCut == journal.Doubt:
+		return "in doubt"
 	}
+	return "open"
 }
 
 func (p *picture) finished(ctx context.Context, h *wrun.Host, e journal.Entry) error {
@@ -112,10 +119,6 @@ func decodeError(body []byte) *toolabi.Error {
 func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) error {
 	switch e.Kind {
 	case journal.Intent:
-		s.status = "open"
-		if e.OnCut == journal.Doubt {
-			s.status = "in doubt"
-		}
 		s.request = max(int64(len(e.Body)), e.Size)
 	case journal.Void:
 		s.ended, s.status = e.Time, "did not happen"

@@ -69,10 +69,10 @@ func (a *app) rescue(run string, step journal.Step, reply []byte) {
 	defer a.saying.Unlock()
 	if err != nil {
 		fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded, nor saved (%v); it is:\n%s\n", step, run, err, text)
-		a.saved = a.cmd(fmt.Sprintf("resolve %s %s --happened -", run, step)) + ", with the reply above"
+		a.saved = append(a.saved, a.cmd(fmt.Sprintf("resolve %s %s --happened -", run, step))+", with the reply above")
 		return
 	}
-	a.saved = a.cmd(fmt.Sprintf("resolve %s %s --happened %s", run, step, quoted("@"+path)))
+	a.saved = append(a.saved, a.cmd(fmt.Sprintf("resolve %s %s --happened %s", run, step, quoted("@"+path))))
 }
 
 func (a *app) writeRescue(run string, text []byte) (string, error) {

@@ -32,8 +32,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		return 0
 	}
 	p := a.problem(err)
-	if a.saved != "" {
-		p = problem{code: codeUnrecorded, exit: codeUnrecorded.exit, title: codeUnrecorded.title + ": " + p.title, next: a.saved}
+	if len(a.saved) > 0 {
+		p = problem{code: codeUnrecorded, exit: codeUnrecorded.exit, title: codeUnrecorded.title + ": " + p.title, next: strings.Join(a.saved, "\n")}
 	}
 	var sig signalError
 	if errors.As(context.Cause(ctx), &sig) && (errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.As(err, &sig)) {

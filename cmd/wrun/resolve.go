@@ -18,8 +18,8 @@ const resolveHelp = `Say whether an effect happened whose outcome is unknown. No
 resume RUN" goes on.
 
 With --happened the tool is given the reply as if it had just come. For http_send the
-reply is a JSON object {"status":201,"headers":{…},"body":…}; anything else is taken as
-the body of a reply with status 200.
+reply is a JSON object {"status":201,"headers":{…},"body":…}; any other JSON object is
+taken as the body of a reply with status 200.
 
 With --did-not-happen the step is attempted again under the same idempotency key, once a
 request could no longer be on its way; --now does not wait for that, and is recorded.

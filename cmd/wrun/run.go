@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -112,7 +110,10 @@ func readModules(p *plan.Plan, dir string) ([]planModule, error) {
 		if !ok {
 			return nil, &codedError{codeNoTool, fmt.Errorf("step %s calls %s, which the plan's modules do not have", c.Step, c.Tool)}
 		}
-		if err := checkInput(c, t.Input); err != nil {
+		if c.Input == nil {
+			continue // it has expressions in it, and is judged when they have values
+		}
+		if err := runtime.CheckJSON(t.Input, c.Input); err != nil {
 			return nil, &codedError{codePlan, fmt.Errorf("step %s: input of %s: %w", c.Step, c.Tool, err)}
 		}
 	}
@@ -148,36 +149,6 @@ func addModules(h *wrun.Host, modules []planModule) ([]runtime.Module, error) {
 		added = append(added, a)
 	}
 	return added, nil
-}
-
-// checkInput holds what is known of a call's input before anything runs against the tool's schema: all of it where it has
-// no expressions, else its keys.
-func checkInput(c plan.Call, schema toolabi.RawJSON) error {
-	if len(schema) == 0 {
-		return nil
-	}
-	if c.Input != nil {
-		return runtime.CheckJSON(schema, c.Input)
-	}
-	var want struct {
-		Required   []string                   `json:"required"`
-		Properties map[string]json.RawMessage `json:"properties"`
-		Additional json.RawMessage            `json:"additionalProperties"`
-	}
-	if c.Keys == nil || json.Unmarshal(schema, &want) != nil {
-		return nil // the call itself will be judged
-	}
-	for _, key := range want.Required {
-		if !slices.Contains(c.Keys, key) {
-			return fmt.Errorf("missing property '%s'", key)
-		}
-	}
-	for _, key := range c.Keys {
-		if _, known := want.Properties[key]; !known && string(want.Additional) == "false" {
-			return fmt.Errorf("additional property '%s' not allowed", key)
-		}
-	}
-	return nil
 }
 
 func newResume(a *app) *cobra.Command {

@@ -26,10 +26,6 @@ func (c *call) calls(at journal.Step) []Call {
 	what := Call{Step: at, Tool: c.tool}
 	if v, ok := known(c.input); ok {
 		what.Input, _ = encode(v) // nil where run will say what is wrong
-	} else if o, ok := c.input.(object); ok {
-		for _, f := range o {
-			what.Keys = append(what.Keys, f.key)
-		}
 	}
 	return []Call{what}
 }

@@ -61,8 +61,6 @@ type Call struct {
 	Tool string
 	// Input is the input as JSON when it has no expressions in it, else nil.
 	Input []byte
-	// Keys are the keys of an input that is an object with expressions in it.
-	Keys []string
 }
 
 // Calls returns the calls that the plan's steps make, in order.

@@ -1,4 +1,4 @@
-package runtime
+package toolabi
 
 import (
 	"bytes"
@@ -9,9 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// strictJSON refuses JSON that two readers could read differently: with a key twice in one object, with text that is not
+// StrictJSON refuses JSON that two readers could read differently: with a key twice in one object, with text that is not
 // UTF-8, or with half of a surrogate pair. Values keep the bytes that they came as; nothing is rewritten.
-func strictJSON(doc []byte) error {
+func StrictJSON(doc []byte) error {
+	if len(bytes.TrimSpace(doc)) == 0 {
+		return errors.New("it is empty")
+	}
 	if !utf8.Valid(doc) {
 		return errors.New("it is not UTF-8")
 	}
@@ -29,7 +32,10 @@ func strictJSON(doc []byte) error {
 	return nil
 }
 
-// uniqueKeys reads one value. The decoder bounds the depth.
+// maxJSONDepth is how deep arrays and objects may nest.
+const maxJSONDepth = 1000
+
+// uniqueKeys reads one value.
 func uniqueKeys(dec *json.Decoder) error {
 	var open []map[string]bool // of each array nil, of each object the keys so far
 	key := false               // whether a key comes next
@@ -37,6 +43,9 @@ func uniqueKeys(dec *json.Decoder) error {
 		t, err := dec.Token()
 		if err != nil {
 			return err
+		}
+		if len(open) > maxJSONDepth {
+			return fmt.Errorf("it is nested deeper than %d", maxJSONDepth)
 		}
 		switch d, _ := t.(json.Delim); {
 		case d == '{':
@@ -47,12 +56,11 @@ func uniqueKeys(dec *json.Decoder) error {
 			open = open[:len(open)-1]
 		case key:
 			name, _ := t.(string)
-			if keys := open[len(open)-1]; keys[name] {
+			keys := open[len(open)-1]
+			if keys[name] {
 				return fmt.Errorf("the key %.80q is there twice", name)
-			} else {
-				keys[name] = true
 			}
-			key = false
+			keys[name], key = true, false
 			continue
 		}
 		if len(open) == 0 {
