@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"sync"
 
@@ -227,9 +226,4 @@ func (h *Host) Journal() journal.Journal { return h.journal }
 // Body returns an entry's body, also when it is a blob.
 func (h *Host) Body(ctx context.Context, e journal.Entry) ([]byte, error) {
 	return journal.Body(ctx, h.journal, e)
-}
-
-// Blob opens a blob of the journal. Errors: journal.ErrNotFound.
-func (h *Host) Blob(ctx context.Context, d journal.Digest) (io.ReadCloser, error) {
-	return h.journal.Open(ctx, d)
 }

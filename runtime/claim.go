@@ -91,10 +91,9 @@ func (e *Engine) Status(s *journal.State) journal.Status {
 	if st := s.Status(); st != journal.Running || e.ownerLives(s) {
 		return st
 	}
-	if len(s.InDoubt()) > 0 || s.Late > 0 {
-		return journal.Uncertain
-	}
-	return journal.Interrupted
+	unowned := *s
+	unowned.Owner = ""
+	return unowned.Status()
 }
 
 // take claims a run, unless its first commit already did, and returns the log with the claim. Who is slower than

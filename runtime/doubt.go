@@ -49,14 +49,10 @@ func (r *Run) uncertain(step journal.Step, past *journal.Past) error {
 		}
 	})
 	for _, e := range past.Evidence {
-		if e.Name == journal.RecordExpired {
+		switch ev := new(Evidence); {
+		case e.Name == journal.RecordExpired:
 			u.Why = e.Note
-		}
-		if e.Name != journal.RecordEvidence {
-			continue
-		}
-		ev := new(Evidence)
-		if err := toolabi.Decode(e.Body, ev); err == nil {
+		case e.Name == journal.RecordEvidence && toolabi.Decode(e.Body, ev) == nil:
 			u.Evidence = ev
 		}
 	}

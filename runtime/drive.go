@@ -268,7 +268,7 @@ func (r *Run) finishCancelled() (Result, error) {
 	r.log.view(func(_ *journal.History, s *journal.State) { doubt = s.InDoubt() })
 	f := journal.Entry{Kind: journal.Finished, Outcome: journal.Cancelled}
 	if len(doubt) > 0 {
-		f.Note = toolabi.CutText(fmt.Sprintf("nobody knows whether these happened: %v", doubt), 512)
+		f.Note = toolabi.CutText(fmt.Sprintf("nobody knows whether these happened: %v", doubt), maxNote)
 	}
 	if err := r.add(f); err != nil {
 		return r.result(nil), err

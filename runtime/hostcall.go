@@ -107,7 +107,7 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, request []byte, inten
 	var writes []journal.Write
 	c.Get, c.Stage = f.run.state(ctx, &writes)
 	reply, err := fn.Call(ctx, c, request)
-	out, err := send.outcome(ctx, reply, err, toolabi.Internal)
+	out, err := send.outcome(reply, err, toolabi.Internal)
 	if out.err == nil && fn.Class == toolabi.Local {
 		out.writes = writes
 	}

@@ -161,11 +161,9 @@ func (r *Run) perform(ctx context.Context, in *journal.Entry, act Act) (outcome,
 		a.Key = in.Key
 	}
 	reply, err := act.Do(ctx, a)
-	out, err := send.outcome(ctx, reply, err, toolabi.Failed)
-	if out.err != nil && send.allowed && out.err.Effect != toolabi.EffectApplied {
-		known := *out.err // an error after the first byte does not say that nothing happened
-		known.Effect = toolabi.EffectUnknown
-		out.err = &known
+	out, err := send.outcome(reply, err, toolabi.Failed)
+	if send.allowed {
+		out.err = unlessApplied(out.err) // an error after the first byte does not say that nothing happened
 	}
 	return out, err
 }

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
@@ -32,7 +31,7 @@ func (s *sending) allow() error {
 }
 
 // outcome is what came of the attempt. fault is the code for an error that is no *toolabi.Error.
-func (s *sending) outcome(ctx context.Context, reply []byte, err error, fault toolabi.Code) (outcome, error) {
+func (s *sending) outcome(reply []byte, err error, fault toolabi.Code) (outcome, error) {
 	if err == nil {
 		return outcome{reply: reply}, nil
 	}
@@ -41,9 +40,6 @@ func (s *sending) outcome(ctx context.Context, reply []byte, err error, fault to
 	}
 	var t *toolabi.Error
 	if !errors.As(err, &t) {
-		if fault == toolabi.Failed && interrupted(ctx) {
-			return outcome{unsent: !s.allowed}, fmt.Errorf("%w: %w", ErrInterrupted, err)
-		}
 		t = hostfuncs.AsError(err)
 		t.Code = fault
 		if s.allowed {
@@ -51,6 +47,16 @@ func (s *sending) outcome(ctx context.Context, reply []byte, err error, fault to
 		}
 	}
 	return outcome{err: readable(t), sent: s.sent}, nil
+}
+
+// unlessApplied returns an error with an effect that is unknown, unless it says that the effect took place.
+func unlessApplied(t *toolabi.Error) *toolabi.Error {
+	if t == nil || t.Effect == toolabi.EffectApplied {
+		return t
+	}
+	c := *t
+	c.Effect = toolabi.EffectUnknown
+	return &c
 }
 
 // readable returns an error as it can be recorded and read again: with a code, and with text that is text.

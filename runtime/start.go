@@ -25,9 +25,7 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 	if spec.Driver == "" {
 		return false, errors.New("start: Spec.Driver is missing")
 	}
-	if existing, err := e.Spec(ctx, run); err == nil {
-		return false, sameRun(run, existing, &spec)
-	} else if !errors.Is(err, journal.ErrNotFound) {
+	if err := e.attach(ctx, run, &spec); !errors.Is(err, journal.ErrNotFound) {
 		return false, err
 	}
 	if err := e.storeModules(ctx, spec, modules); err != nil {
@@ -55,11 +53,7 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 	}
 	err = e.cfg.Journal.Append(ctx, run, 0, first...)
 	if errors.Is(err, journal.ErrConflict) { // someone was faster
-		existing, err := e.Spec(ctx, run)
-		if err != nil {
-			return false, err
-		}
-		return false, sameRun(run, existing, &spec)
+		return false, e.attach(ctx, run, &spec)
 	}
 	if err != nil {
 		return false, &JournalError{Run: run, Err: err}
@@ -67,7 +61,12 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 	return true, nil
 }
 
-func sameRun(run string, existing, spec *Spec) error {
+// attach says why the run of this id is not the one that spec makes, or nil.
+func (e *Engine) attach(ctx context.Context, run string, spec *Spec) error {
+	existing, err := e.Spec(ctx, run)
+	if err != nil {
+		return err
+	}
 	if d := existing.differs(spec); d != "" {
 		return &OtherRunError{Run: run, Differs: d}
 	}

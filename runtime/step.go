@@ -252,10 +252,8 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 	if !once && out.err != nil && interrupted(ctx) {
 		return outcome{}, r.ended(ctx) // the error is the interruption's, not the step's
 	}
-	if o.again && o.class == toolabi.Effect && out.err != nil && out.err.Effect != toolabi.EffectApplied {
-		known := *out.err // of this attempt; the one that was cut off may have taken place
-		known.Effect = toolabi.EffectUnknown
-		out.err = &known
+	if o.again && o.class == toolabi.Effect {
+		out.err = unlessApplied(out.err) // what it says is true of this attempt; the one that was cut off may have taken place
 	}
 	return r.record(ctx, o, step, intent, out)
 }

@@ -29,8 +29,8 @@ func (e *Engine) Watch(ctx context.Context, run string, from uint64) iter.Seq2[j
 					return
 				}
 			}
-			if s, err := e.state(ctx, run); !news && err == nil && s.Finished && from >= s.Len {
-				return // it had ended before
+			if !news && e.ended(ctx, run, from) {
+				return
 			}
 			select {
 			case <-ctx.Done():
@@ -40,4 +40,10 @@ func (e *Engine) Watch(ctx context.Context, run string, from uint64) iter.Seq2[j
 			}
 		}
 	}
+}
+
+// ended says whether a run is finished and has nothing from a position on.
+func (e *Engine) ended(ctx context.Context, run string, from uint64) bool {
+	s, err := e.state(ctx, run)
+	return err == nil && s.Finished && from >= s.Len
 }

@@ -49,18 +49,23 @@ func (e *Engine) next(ctx context.Context, after string) (string, error) {
 	return "", nil
 }
 
-// canGoOn says whether nobody needs to say anything first.
+// canGoOn says whether a run can be driven now. A cancelled one can always be closed.
 func (e *Engine) canGoOn(s *journal.State) bool {
-	if s.CancelAsked {
-		return e.mayClaim(s, false) == nil
-	}
-	if s.Late > 0 || s.Unconfirmed || s.Stopped == journal.StopDiverged || s.Stopped == journal.StopUncertain {
+	if !s.CancelAsked && waitsForSomebody(s) {
 		return false
 	}
+	return e.mayClaim(s, false) == nil
+}
+
+// waitsForSomebody says whether a run cannot go on before someone has said something.
+func waitsForSomebody(s *journal.State) bool {
+	if s.Late > 0 || s.Unconfirmed || s.Stopped == journal.StopDiverged || s.Stopped == journal.StopUncertain || len(s.InDoubt()) > 0 {
+		return true
+	}
 	for _, o := range s.Open {
-		if o.OnCut == journal.Await || o.OnCut == journal.Doubt && !o.Unsent {
-			return false
+		if o.OnCut == journal.Await {
+			return true
 		}
 	}
-	return e.mayClaim(s, false) == nil
+	return false
 }

@@ -26,17 +26,16 @@ type picture struct {
 
 // stepPicture is one attempt of a step.
 type stepPicture struct {
-	step    journal.Step
-	name    string
-	class   toolabi.Class
-	note    string
-	began   int64
-	ended   int64
-	status  string // ok, failed, denied, did not happen, open, in doubt
-	err     *toolabi.Error
-	key     string
-	request int64
-	said    string // who settled it, and what they wrote
+	step   journal.Step
+	name   string
+	class  toolabi.Class
+	note   string
+	began  int64
+	ended  int64
+	status string // ok, failed, denied, did not happen, open, in doubt
+	err    *toolabi.Error
+	key    string
+	said   string // who settled it, and what they wrote
 }
 
 func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error) {
@@ -118,8 +117,6 @@ func decodeError(body []byte) *toolabi.Error {
 // add folds an entry of the step.
 func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) error {
 	switch e.Kind {
-	case journal.Intent:
-		s.request = max(int64(len(e.Body)), e.Size)
 	case journal.Void:
 		s.ended, s.status = e.Time, "did not happen"
 	case journal.Result:
