@@ -129,7 +129,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{cfg: cfg, funcs: map[string]hostfuncs.Func{}, driving: map[string]bool{}}
 	for _, f := range cfg.Funcs {
-		if f.Call == nil && f.Class != toolabi.Wait {
+		if f.Call == nil && f.Class != toolabi.Wait && f.Class != toolabi.Call {
 			return nil, fmt.Errorf("runtime: host function %s does nothing", f.Name)
 		}
 		if _, ok := e.funcs[f.Name]; ok {
