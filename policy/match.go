@@ -13,16 +13,19 @@ import (
 // fieldNames are the fields of what a condition sees.
 var fieldNames = []string{"run", "step", "module", "tool", "digest", "idempotency", "destructive", "approval", "input"}
 
-// matcher matches the rules of a policy against one call. The input is read only for a condition.
+// matcher matches the rules of a policy against one call. The input is read only for a condition that may look at it.
 type matcher struct {
 	ctx  context.Context
 	call Call
 	work *jq.Work
-	root map[string]any // nil: not made yet
+	root map[string]any // what conditions see
 }
 
 func newMatcher(ctx context.Context, c Call) *matcher {
-	return &matcher{ctx: ctx, call: c, work: jq.NewWork(MaxWork)}
+	return &matcher{ctx: ctx, call: c, work: jq.NewWork(MaxWork), root: map[string]any{
+		"run": c.Run, "step": c.Step, "module": c.Module, "tool": c.Tool, "digest": c.Digest,
+		"idempotency": c.Idempotency, "destructive": c.Destructive, "approval": c.Approval,
+	}}
 }
 
 func (m *matcher) matches(r *rule) (bool, error) {
@@ -34,30 +37,32 @@ func (m *matcher) matches(r *rule) (bool, error) {
 	case r.when.code == nil:
 		return false, nil
 	}
-	if err := m.see(); err != nil {
-		return false, err
+	if r.when.input {
+		if err := m.read(); err != nil {
+			return false, err
+		}
 	}
 	v, err := r.when.code.Value(m.ctx, m.root, m.work, MaxValue)
 	return v != nil && v != false, err // as in jq, everything but false and null holds
 }
 
-// see makes what the conditions see.
-func (m *matcher) see() error {
-	if m.root != nil {
+// read adds the input to what the conditions see. It may come from someone hostile, and so is bounded more tightly than
+// what a tool may be given.
+func (m *matcher) read() error {
+	if _, ok := m.root["input"]; ok {
 		return nil
+	}
+	if len(m.call.Input) > MaxInput {
+		return fmt.Errorf("the input has %d bytes, a condition may look at %d", len(m.call.Input), MaxInput)
 	}
 	var input any
 	if len(m.call.Input) > 0 {
 		var err error
-		if input, err = jq.Decode(m.call.Input); err != nil {
+		if input, err = jq.Decode(m.call.Input, MaxNumber); err != nil {
 			return fmt.Errorf("read the input: %w", err)
 		}
 	}
-	c := m.call
-	m.root = map[string]any{
-		"run": c.Run, "step": c.Step, "module": c.Module, "tool": c.Tool, "digest": c.Digest,
-		"idempotency": c.Idempotency, "destructive": c.Destructive, "approval": c.Approval, "input": input,
-	}
+	m.root["input"] = input
 	return nil
 }
 

@@ -147,7 +147,7 @@ func (p *parser) condition(n *yaml.Node) *condition {
 			p.fail(n, "${ %.200s }: a condition does not see %+.60q%s", text, name, strictyaml.Suggest(name, fieldNames))
 		}
 	}
-	return &condition{text: text, code: code}
+	return &condition{text: text, code: code, input: seen.Whole || slices.Contains(seen.Names, "input")}
 }
 
 // expression returns what is inside a string that is nothing but "${ … }".

@@ -19,6 +19,9 @@ const (
 	MaxReason = 500
 	// MaxWork is how many instructions of the interpreter the conditions may take together in one decision.
 	MaxWork = 4_000_000
+	// MaxInput is how large an input a condition may look at, in bytes, and MaxNumber how long the numbers in it may be.
+	MaxInput  = 1 << 20
+	MaxNumber = 1_000
 	// MaxValue is how large, as JSON, the value of a condition may be, in bytes.
 	MaxValue = 1 << 20
 )

@@ -110,7 +110,10 @@ func TestAConditionThatFailsDenies(t *testing.T) {
 		{"no JSON", "nan", "{}", "it gives NaN, which JSON does not have"},
 		{"endless", "last(repeat(1))", "{}", "it takes more than 4000000 instructions"},
 		{"endless without a value", "[repeat(1)]", "{}", "it takes more than 4000000 instructions"},
-		{"too large", ".input", `"` + strings.Repeat("x", policy.MaxValue) + `"`, "as JSON it has more than 1048576 bytes"},
+		{"too large", ".input * 2", `"` + strings.Repeat("x", policy.MaxValue/2) + `"`, "as JSON it has more than 1048576 bytes"},
+		{"a large input", ".input", strings.Repeat(" ", policy.MaxInput) + "1", "the input has 1048577 bytes, a condition may look at 1048576"},
+		{"a large input as a part", "[.[]]", strings.Repeat(" ", policy.MaxInput) + "1", "the input has 1048577 bytes, a condition may look at 1048576"},
+		{"a long number", ".input.n == 1", `{"m": 1` + strings.Repeat("0", policy.MaxNumber) + "}", "read the input: it has a number of more than 1000 bytes"},
 		{"no input", ".input", "{", "read the input: unexpected EOF"},
 		{"half a character", ".input", `"\ud800"`, "read the input: it has half of a surrogate pair in a string"},
 		{"two inputs", ".input", "1 2", "read the input: there is something behind the value"},
@@ -125,10 +128,23 @@ func TestAConditionThatFailsDenies(t *testing.T) {
 	}
 }
 
-func TestAnInputIsReadOnlyForACondition(t *testing.T) {
-	p := mustParse(t, "rules:\n- {tool: a.x, do: allow}\n- {tool: b.x, do: deny, when: '${ .input }'}\ndefault: deny")
+func TestAnInputIsReadOnlyForAConditionThatLooksAtIt(t *testing.T) {
+	p := mustParse(t, `
+rules:
+- {tool: a.x, do: allow, when: '${ .destructive | not }'}
+- {tool: a.x, do: allow, when: '${ .input }'}
+- {tool: a.*, do: allow}
+default: deny`)
 	if got := p.Decide(t.Context(), call("a.x", "{")); got.Do != policy.Allow {
 		t.Errorf("got %+v, want that it is allowed", got)
+	}
+	if got := p.Decide(t.Context(), call("a.y", "{")); got.Do != policy.Allow {
+		t.Errorf("got %+v, want that it is allowed", got)
+	}
+	c := call("a.x", "{")
+	c.Destructive = true
+	if got := p.Decide(t.Context(), c); got.Do != policy.Deny || got.Rule != 4 {
+		t.Errorf("got %+v, want a denial by line 4", got)
 	}
 }
 

@@ -31,8 +31,9 @@ func (p pattern) covers(q pattern) bool {
 
 // condition is what stands behind "when": an expression, or false for a rule that is switched off.
 type condition struct {
-	text string
-	code *jq.Expr // nil: never
+	text  string
+	code  *jq.Expr // nil: never
+	input bool     // it may look at the input
 }
 
 func (r *rule) decision() Decision {

@@ -97,13 +97,26 @@ func TestAnEndedContextStopsAnExpression(t *testing.T) {
 	}
 }
 
+func TestANumberIsOnlySoLong(t *testing.T) {
+	for text, long := range map[string]bool{
+		"1234": false, "12345": true, "-123": false, "-1234": true, "1e-3": false, "1.2e3": true,
+		`["12345", "\\", 1234]`: false, `["\"", 12345]`: true, `{"12345": [1234,5678]}`: false, `"\\12345"`: false,
+		"true": false, "[1234, 5678]": false,
+	} {
+		_, err := jq.Decode([]byte(text), 4)
+		if want := "it has a number of more than 4 bytes"; long != (err != nil) || long && err.Error() != want {
+			t.Errorf("%s: got %v, long: %v", text, err, long)
+		}
+	}
+}
+
 // What can be read can be written, and that reads as the same again.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{"null", `{"a":[1,0.10,18446744073709551616,1e999]}`, `"\ud83d\ude00"`, `"\ud800"`, `"\u0000"`, "1 2", "\xff", "", "[[[]]]"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		v, err := jq.Decode(text)
+		v, err := jq.Decode(text, len(text))
 		if err != nil {
 			return
 		}
@@ -111,7 +124,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q was read and cannot be written: %v", text, err)
 		}
-		again, err := jq.Decode(once)
+		again, err := jq.Decode(once, len(once))
 		if err != nil {
 			t.Fatalf("%q became %q: %v", text, once, err)
 		}

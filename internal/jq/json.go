@@ -17,8 +17,9 @@ import (
 // maxNesting is how deep a value may nest: as deep as encoding/json reads.
 const maxNesting = 10_000
 
-// Decode reads one JSON value; numbers keep their digits.
-func Decode(text []byte) (any, error) {
+// Decode reads one JSON value; numbers keep their digits, of which the longest may have maxNumber. What an expression does
+// with a number takes one instruction, and a time that grows with the square of its length.
+func Decode(text []byte, maxNumber int) (any, error) {
 	if !utf8.Valid(text) {
 		return nil, errors.New("it is not UTF-8")
 	}
@@ -37,7 +38,29 @@ func Decode(text []byte) (any, error) {
 	if halfPair(text) {
 		return nil, errors.New("it has half of a surrogate pair in a string")
 	}
+	if longestNumber(text) > maxNumber {
+		return nil, fmt.Errorf("it has a number of more than %d bytes", maxNumber)
+	}
 	return v, nil
+}
+
+// longestNumber is how long the longest number of a text of JSON is, in bytes.
+func longestNumber(text []byte) int {
+	longest, long := 0, 0
+	for i, quoted := 0, false; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && bytes.IndexByte([]byte("0123456789+-.eE"), c) >= 0:
+			long++
+			longest = max(longest, long)
+			continue
+		}
+		long = 0
+	}
+	return longest
 }
 
 // Encode returns the one JSON text of a value, of at most maxSize bytes: keys sorted, nothing escaped that need not be,
