@@ -42,7 +42,10 @@ func (l *Ledger) take(a asked, accept func(asked) outcome) outcome {
 	if keyed {
 		l.working[a.key] = a.digest
 	}
-	late := l.behaviour.late()
+	var late time.Duration
+	if a.kind == chargeKind {
+		late = l.behaviour.work()
+	}
 	l.mu.Unlock()
 
 	open := l.work(late)

@@ -7,7 +7,7 @@ import (
 
 // Behaviour is how the ledger treats what comes. The counts are used up one by one by charges that are accepted (by
 // Decline, Conflict and Unprocessable: that are not); a negative count lasts until it is changed. Those that refuse come
-// first, in this order, and Drop before Hang. The zero value accepts, replies at once, and ignores idempotency keys.
+// first, in this order, then Late, and Drop before Hang. The zero value accepts, replies at once, and ignores idempotency keys.
 type Behaviour struct {
 	// HonourKeys gives the first reply again for a known Idempotency-Key with the same body, 409 while the first request
 	// with it is still being worked on, and 422 with another body. A request that was refused leaves no key behind.
@@ -20,8 +20,8 @@ type Behaviour struct {
 	Hang int `json:"hang"`
 	// DelayMS is how long every reply to a charge or refund is held back, in milliseconds, after it was accepted.
 	DelayMS int `json:"delay_ms"`
-	// LateMS is how long a charge or refund is worked on before it is accepted, in milliseconds. It is accepted then whether
-	// or not the client is still there.
+	// Late works on the next charges for LateMS milliseconds before it accepts them, whether or not the client is there by then.
+	Late   int `json:"late"`
 	LateMS int `json:"late_ms"`
 	// Decline answers the next charges with 402 and accepts nothing.
 	Decline int `json:"decline"`
@@ -89,6 +89,12 @@ func use(n *int) bool {
 
 func (b Behaviour) delay() time.Duration { return time.Duration(b.DelayMS) * time.Millisecond }
 
-func (b Behaviour) late() time.Duration { return time.Duration(b.LateMS) * time.Millisecond }
+// work is how long a charge is worked on before it is accepted.
+func (b *Behaviour) work() time.Duration {
+	if use(&b.Late) {
+		return time.Duration(b.LateMS) * time.Millisecond
+	}
+	return 0
+}
 
 func (b Behaviour) keyTTL() time.Duration { return time.Duration(b.KeyTTLMS) * time.Millisecond }

@@ -48,7 +48,7 @@ func wantPost(t *testing.T, l *ledger.Ledger, status int, body, key string) {
 
 func TestAKeyInWorkIsAConflictAndThenGivesTheFirstReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := inside(t, ledger.Config{Behaviour: ledger.Behaviour{HonourKeys: true, LateMS: 1000}})
+		l := inside(t, ledger.Config{Behaviour: ledger.Behaviour{HonourKeys: true, Late: -1, LateMS: 1000}})
 		first := make(chan string)
 		go func() {
 			status, body := post(t.Context(), l, "/charges", rent, "k")
@@ -75,7 +75,7 @@ func TestAKeyInWorkIsAConflictAndThenGivesTheFirstReply(t *testing.T) {
 
 func TestALateChargeIsAcceptedThoughItsClientIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := inside(t, ledger.Config{Behaviour: ledger.Behaviour{LateMS: 1000}})
+		l := inside(t, ledger.Config{Behaviour: ledger.Behaviour{Late: -1, LateMS: 1000}})
 		ctx, leave := context.WithCancel(t.Context())
 		go post(ctx, l, "/charges", rent, "")
 		synctest.Wait()
@@ -99,7 +99,7 @@ func TestALateChargeIsAcceptedThoughItsClientIsGone(t *testing.T) {
 
 func TestAClosedLedgerAcceptsNothingLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := inside(t, ledger.Config{Behaviour: ledger.Behaviour{LateMS: 1000}})
+		l := inside(t, ledger.Config{Behaviour: ledger.Behaviour{Late: -1, LateMS: 1000}})
 		status := make(chan int)
 		go func() {
 			got, _ := post(t.Context(), l, "/charges", rent, "")
