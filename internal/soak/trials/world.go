@@ -18,6 +18,7 @@ import (
 // world is a ledger that listens, with a trap for whoever charges.
 type world struct {
 	*ledger.Ledger
+	base ledger.Behaviour // as it is while no trap springs
 	url  string
 	http *http.Server
 	done chan error
@@ -43,12 +44,33 @@ const (
 	replied spot = "the reply was sent"
 	// dropped: not a death: the ledger accepts and closes the connection.
 	dropped spot = "the reply was dropped"
+	// cut: the same, and the process is killed while it learns of it.
+	cut spot = "the connection was cut"
+	// later: the request is here, and is accepted when whoever asked is dead.
+	later spot = "the request is being worked on"
+	// tooLate: not a death: it is accepted when whoever asked has given up.
+	tooLate spot = "the charge came too late"
+	// mute: not a death: it is accepted at once, and no reply comes in time.
+	mute spot = "the reply came too late"
+	// conflict and unprocessable: not a death: the ledger accepts nothing and says so.
+	conflict      spot = "a conflict"
+	unprocessable spot = "a refusal"
 )
+
+// kills says whether a trap at the spot kills.
+func (s spot) kills() bool {
+	switch s {
+	case dropped, tooLate, mute, conflict, unprocessable:
+		return false
+	}
+	return true
+}
 
 // trap waits for one charge. sprung is closed then; the ledger goes on when dead is closed.
 type trap struct {
 	at     int // which charge, from 1
 	spot   spot
+	late   time.Duration // how long it is worked on, where the spot is later
 	sprung chan struct{}
 	dead   chan struct{}
 }
@@ -58,9 +80,28 @@ func (t *trap) spring() {
 	<-t.dead
 }
 
+// behaviour is how the ledger treats the charge of the trap.
+func (t *trap) behaviour(b ledger.Behaviour) ledger.Behaviour {
+	switch t.spot {
+	case dropped, cut:
+		b.Drop = 1
+	case later:
+		b.Late, b.LateMS = 1, int(t.late.Milliseconds())
+	case tooLate:
+		b.Late, b.LateMS = 1, int((replyTimeout + replyTimeout/8).Milliseconds())
+	case mute:
+		b.Hang = 1
+	case conflict:
+		b.Conflict = 1
+	case unprocessable:
+		b.Unprocessable = 1
+	}
+	return b
+}
+
 // openWorld starts a ledger that keeps its charges in a file.
-func openWorld(file string) (*world, error) {
-	l, err := ledger.New(ledger.Config{File: file})
+func openWorld(file string, base ledger.Behaviour) (*world, error) {
+	l, err := ledger.New(ledger.Config{File: file, Behaviour: base})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +109,7 @@ func openWorld(file string) (*world, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start ledger: %w", err), l.Close())
 	}
-	w := &world{Ledger: l, url: "http://" + listener.Addr().String(), done: make(chan error, 1), changed: make(chan struct{})}
+	w := &world{Ledger: l, base: base, url: "http://" + listener.Addr().String(), done: make(chan error, 1), changed: make(chan struct{})}
 	w.http = &http.Server{
 		Handler: w, ConnState: w.count, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0), // it reports connections that were cut, which is what happens here all the time
@@ -137,7 +178,7 @@ func (w *world) set(t *trap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trap, w.charges = t, 0
-	w.SetBehaviour(ledger.Behaviour{})
+	w.SetBehaviour(w.base)
 }
 
 // caught returns the trap when this request is the one that it waits for.
@@ -161,14 +202,22 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.Ledger.ServeHTTP(rw, r)
 		return
 	}
-	switch t.spot {
-	case dropped:
-		w.SetBehaviour(ledger.Behaviour{Drop: 1})
+	w.SetBehaviour(t.behaviour(w.base))
+	switch {
+	case !t.spot.kills():
 		w.Ledger.ServeHTTP(rw, r)
 		return
-	case arrived:
+	case t.spot == arrived:
 		t.spring()
 		panic(http.ErrAbortHandler) // net/http's way to close a connection without a reply
+	case t.spot == later:
+		close(t.sprung) // what was sent is here, and the ledger goes on while whoever sent it dies
+		w.Ledger.ServeHTTP(rw, r)
+		return
+	case t.spot == cut:
+		defer t.spring()
+		w.Ledger.ServeHTTP(rw, r)
+		return
 	}
 	held := heldReply{header: rw.Header(), status: http.StatusOK}
 	w.Ledger.ServeHTTP(&held, r)
