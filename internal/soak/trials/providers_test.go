@@ -1,6 +1,7 @@
 package trials_test
 
 import (
+	"flag"
 	"testing"
 	"time"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
 
-// killsPerProvider is less than what the command is used with, because each kill takes most of a second.
-const killsPerProvider = 10
+// A kill takes most of a second of a processor, all told, so that without the flag there are few: -kills 25 takes minutes.
+var killsPerProvider = flag.Int("kills", 8, "how many processes to kill against each provider")
 
 func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	if testing.Short() {
@@ -21,7 +22,7 @@ func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	}{{"honours", false}, {"ignores", true}, {"drops", true}, {"late", true}, {"conflict", true}} {
 		t.Run(c.provider, func(t *testing.T) {
 			t.Parallel()
-			cfg := config(t, "", killsPerProvider)
+			cfg := config(t, "", *killsPerProvider)
 			cfg.Provider = c.provider
 			report, err := trials.Run(t.Context(), cfg)
 			if err != nil {
@@ -31,7 +32,7 @@ func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 			if err := report.Err(); err != nil {
 				t.Errorf("seed %d: %v", report.Seed, err)
 			}
-			if report.Provider != c.provider || report.Kills < killsPerProvider || report.Uncertain > 0 && !c.doubts {
+			if report.Provider != c.provider || report.Kills < *killsPerProvider || report.Uncertain > 0 && !c.doubts {
 				t.Errorf("provider %q, %d kills, %d uncertain effects", report.Provider, report.Kills, report.Uncertain)
 			}
 			if report.Uncertain != report.Happened+report.DidNotHappen || report.Requests < report.Charges {
