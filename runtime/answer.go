@@ -19,7 +19,7 @@ type Answer struct {
 	// Reply is the encoded reply of a host function of the embedder's own. nil makes that of approve, of By and Note.
 	Reply []byte
 	// Shown, when set, is the beginning of the digest of what was shown to whoever answers, in hexadecimal. Another
-	// question is then not answered. It is mandatory for one that was put again.
+	// question is then not answered. It is mandatory for a yes to one that was put again.
 	Shown string
 	// By and Note say who says so, and why.
 	By, Note string
@@ -103,7 +103,7 @@ func (e *Engine) answer(ctx context.Context, l *loaded, step journal.Step, a Ans
 		return fmt.Errorf("run %s: step %s does not wait for anybody: %w", run, step, ErrNotOpen)
 	case past.Intent.Due != 0:
 		return fmt.Errorf("run %s: step %s waits for %s, not for somebody: %w", run, step, timeOf(past.Intent.Due).UTC().Format(time.RFC3339), ErrNotOpen)
-	case a.Shown == "" && question.Attempt() > 1, !strings.HasPrefix(past.Intent.Request.String(), a.Shown):
+	case a.Yes && a.Shown == "" && question.Attempt() > 1, !strings.HasPrefix(past.Intent.Request.String(), a.Shown):
 		return &ShownError{Run: run, Step: question, Shown: past.Intent.Request}
 	case past.Result != nil:
 		return e.takeBack(ctx, l, question, past, a)

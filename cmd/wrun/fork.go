@@ -30,6 +30,9 @@ to. The run itself stays as it is. It may be closed, failed or cancelled: a fork
 		Example: "  wrun fork invoice-7 --at receipt --id invoice-7b",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if at == "" {
+				return usage(c, "say from which step on: --at STEP")
+			}
 			if err := journal.Step(at).Validate(); err != nil {
 				return usage(c, "--at: %v", err)
 			}
@@ -60,7 +63,6 @@ to. The run itself stays as it is. It may be closed, failed or cancelled: a fork
 	c.Flags().StringVar(&id, "id", "", "the copy's id (default a new one)")
 	c.Flags().StringVar(&why, "note", "", "why, for the log")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask about the effects that happen again")
-	_ = c.MarkFlagRequired("at") // the flag is there
 	return c
 }
 

@@ -61,15 +61,11 @@ func (a *app) nextOfItem(i runtime.Item) string {
 
 // answerWith are the two commands that answer a question.
 func (a *app) answerWith(i runtime.Item) string {
-	step := i.Step.First()
-	if about := step.Asks(); about != "" {
-		step = about
-	}
 	shown := ""
 	if i.Again {
 		shown = " --shown " + i.Shown.Short()
 	}
-	return a.cmd(fmt.Sprintf("approve %s %s%s", i.Run, step, shown)) + "\n" + a.cmd(fmt.Sprintf("deny %s %s%s", i.Run, step, shown))
+	return a.answerStep(i.Run, i.Step, shown)
 }
 
 // itemText is an item as people see it. Tools wrote parts of it.

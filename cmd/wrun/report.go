@@ -184,17 +184,22 @@ func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
 
 // nextOfWaiting are the commands that bring a run further which waits.
 func (a *app) nextOfWaiting(w *runtime.WaitingError) string {
+	if w.For == toolabi.FuncApprove && w.Step.Attempt() > 1 {
+		return a.cmd("inbox") // what it is about has changed, and has to be looked at
+	}
 	if w.For == toolabi.FuncApprove {
-		step := w.Step.First()
-		if about := step.Asks(); about != "" {
-			step = about
-		}
-		return a.cmd("inbox") + "\n" + a.cmd(fmt.Sprintf("approve %s %s", w.Run, step))
+		return a.cmd("inbox") + "\n" + a.answerStep(w.Run, w.Step, "")
 	}
-	if !w.Due.IsZero() {
-		return a.cmd("resume "+w.Run) + ", from " + clock(w.Due.UnixNano()) + " on"
+	return a.cmd("resume " + w.Run + " --wait")
+}
+
+// answerStep are the two commands that answer a question; step is the one that asks, or is asked about.
+func (a *app) answerStep(run string, step journal.Step, flags string) string {
+	step = step.First()
+	if about := step.Asks(); about != "" {
+		step = about
 	}
-	return a.cmd("resume " + w.Run)
+	return a.cmd(fmt.Sprintf("approve %s %s%s", run, step, flags)) + "\n" + a.cmd(fmt.Sprintf("deny %s %s%s", run, step, flags))
 }
 
 // settleWith are the two commands that settle an effect.

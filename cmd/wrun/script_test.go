@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts of testdata, each in a directory of its own with a journal of its own, with the bundled
-// tools as payments.wasm and text.wasm.
+// tools as payments.wasm and text.wasm, and a guest that waits and calls tools as flows.wasm.
 func TestScripts(t *testing.T) {
-	payments, text := wasmtest.Tool(t, "tools/payments"), wasmtest.Tool(t, "tools/text")
+	payments, text, flows := wasmtest.Tool(t, "tools/payments"), wasmtest.Tool(t, "tools/text"), wasmtest.Tool(t, "internal/wasmtest/guests/flows")
 	cache := wasmtest.CodeCache(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -37,9 +37,10 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("WRUN_JOURNAL", filepath.Join(env.WorkDir, "state", "journal.db"))
 			env.Setenv("WRUN_CACHE", cache)
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Values[ledgerKey{}] = new(*ledger.Server)
 			env.Defer(func() { checkJournal(t, filepath.Join(env.WorkDir, "state", "journal.db")) })
-			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text} {
+			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "flows.wasm": flows} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), wasm, 0o600); err != nil {
 					return err
 				}

@@ -80,10 +80,17 @@ func (a *app) nextOf(p *picture, status journal.Status) []string {
 			next = append(next, a.settleWith(run, string(step)))
 		}
 	}
+	for _, step := range p.state.InOrder() {
+		if o := p.state.Open[step]; o.OnCut == journal.Await && o.Due == 0 && !p.state.Finished {
+			next = append(next, a.answerStep(run, step, ""))
+		}
+	}
 	switch {
 	case len(next) > 0:
 	case status == journal.Diverged:
 		next = append(next, a.cmd("log "+run))
+	case status == journal.Waiting && p.state.Due != 0:
+		next = append(next, a.cmd("resume "+run+" --wait"))
 	case status == journal.Interrupted || status == journal.Waiting:
 		next = append(next, a.cmd("resume "+run))
 	}
