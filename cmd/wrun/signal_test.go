@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/wrun-dev/wrun/internal/ledger"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
@@ -65,5 +66,44 @@ func TestASecondSignalEndsTheProcessAtOnce(t *testing.T) {
 	}
 	if n := l.Count().Charges; n != 1 {
 		t.Errorf("%d charges", n)
+	}
+}
+
+// A process that is told to stop does so within two seconds, whatever the other side does; a bound of ten is tested. Its exit
+// code is the signal's, and what it says is what is left to do.
+func TestASignalEndsTheProcessAlthoughAnEffectIsOnItsWay(t *testing.T) {
+	l, err := ledger.Start(ledger.Config{Behaviour: ledger.Behaviour{Hang: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dir, bin := t.TempDir(), build(t, "")
+	module := filepath.Join(dir, "payments.wasm")
+	if err := os.WriteFile(module, wasmtest.Tool(t, "tools/payments"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	call := exec.Command(bin, "-q", "--journal", filepath.Join(dir, "journal.db"), "call", module, "charge",
+		fmt.Sprintf(`{"ledger":%q,"account":"acme","amount_cents":5,"reference":"r"}`, l.URL()), "--id", "r", "--allow-http", l.URL())
+	call.Env = append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t))
+	var stderr strings.Builder
+	call.Stderr = &stderr
+	if err := call.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.WaitHanging(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := call.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := call.Wait(); call.ProcessState.ExitCode() != 130 {
+		t.Errorf("it ends with %v, want exit code 130", err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if said := stderr.String(); !strings.Contains(said, "error[W0401]") || !strings.Contains(said, "wrun") || !strings.Contains(said, "resolve r call/1") {
+		t.Errorf("it says\n%s", said)
 	}
 }
