@@ -152,7 +152,7 @@ func TestParallelCallsAreKeptApart(t *testing.T) {
 		"c": func(*guest, string) string { panic(toolabi.NewError(toolabi.Failed, "no")) },
 	})
 	all := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
-		res := r.CallAll(ctx, []runtime.CallSpec{{"p[0]", "m.a", []byte(`{}`)}, {"p[1]", "m.c", []byte(`{}`)}, {"p[2]", "m.b", []byte(`{}`)}})
+		res := r.CallAll(ctx, []runtime.CallSpec{{Step: "p[0]", Tool: "m.a", Input: []byte(`{}`)}, {Step: "p[1]", Tool: "m.c", Input: []byte(`{}`)}, {Step: "p[2]", Tool: "m.b", Input: []byte(`{}`)}})
 		if !errors.Is(res[1].Err, toolabi.Failed) {
 			return nil, fmt.Errorf("the failing one: %w", res[1].Err)
 		}
@@ -192,7 +192,7 @@ func TestAnUncertainBranchLetsTheOthersFinish(t *testing.T) {
 		})
 	})
 	_, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
-		res := r.CallAll(ctx, []runtime.CallSpec{{"a", "m.a", []byte(`{}`)}, {"b", "m.b", []byte(`{}`)}})
+		res := r.CallAll(ctx, []runtime.CallSpec{{Step: "a", Tool: "m.a", Input: []byte(`{}`)}, {Step: "b", Tool: "m.b", Input: []byte(`{}`)}})
 		return nil, errors.Join(res[0].Err, res[1].Err)
 	})
 	var u *runtime.UncertainError

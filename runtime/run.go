@@ -70,11 +70,18 @@ func (r *Run) Call(ctx context.Context, step journal.Step, tool string, input []
 	return r.call(ctx, step, tool, input)
 }
 
-// CallSpec is one call of CallAll.
+// CallSpec is one call of Invoke or CallAll.
 type CallSpec struct {
 	Step  journal.Step
 	Tool  string
 	Input []byte
+	// Retry says how the call is tried again after a failure that permits it. The zero value means once.
+	Retry toolabi.RetryPolicy
+}
+
+// Invoke makes a call as Call does, with the policy for trying it again.
+func (r *Run) Invoke(ctx context.Context, c CallSpec) ([]byte, error) {
+	return r.Call(ctx, c.Step, c.Tool, c.Input)
 }
 
 // CallResult is what came of one call of CallAll.
