@@ -3,6 +3,7 @@ package plan_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,9 @@ func runExample(t *testing.T, e map[string]string) {
 	if err != nil {
 		t.Errorf("plan\n%s\ngot error\n%v", e["plan"], err)
 		return
+	}
+	if regexp.MustCompile(`(?m)^ *(- )?(parallel|limit):`).MatchString(e["plan"]) {
+		slices.Sort(caller.calls) // what is done at once has no order
 	}
 	if got := strings.Join(caller.calls, "\n"); got != e["calls"] {
 		t.Errorf("plan\n%s\nmade the calls\n%s\nwant\n%s", e["plan"], got, e["calls"])

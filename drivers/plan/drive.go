@@ -2,8 +2,11 @@ package plan
 
 import (
 	"context"
+	"time"
 
+	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // Name is the driver's name in a run.
@@ -19,5 +22,21 @@ func drive(ctx context.Context, r *runtime.Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Run(ctx, r, r.Input())
+	return p.Run(ctx, withoutWaits{r}, r.Input())
 }
+
+// withoutWaits is a run of an engine that does not wait for people and times yet: the steps that would are refused.
+type withoutWaits struct{ *runtime.Run }
+
+var errNoWaits = toolabi.NewError(toolabi.Unsupported, "this version cannot wait for a person or a time")
+
+// Approve refuses.
+func (withoutWaits) Approve(context.Context, journal.Step, Question) ([]byte, error) {
+	return nil, errNoWaits
+}
+
+// Sleep refuses.
+func (withoutWaits) Sleep(context.Context, journal.Step, time.Duration) error { return errNoWaits }
+
+// SleepUntil refuses.
+func (withoutWaits) SleepUntil(context.Context, journal.Step, time.Time) error { return errNoWaits }

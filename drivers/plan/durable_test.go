@@ -17,8 +17,6 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-var _ plan.Caller = (*runtime.Run)(nil)
-
 const orders = `
 name: orders
 tools: {shop: shop.wasm}

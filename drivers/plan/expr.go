@@ -16,6 +16,7 @@ const maxExpr = 16 << 10
 type expr struct {
 	line, column int
 	text         string
+	seen         refs
 	code         *gojq.Code
 }
 
@@ -45,8 +46,11 @@ func compile(text string) (code *gojq.Code, seen refs, err error) {
 	return code, seen, err
 }
 
-// eval returns the expression's value in the context. The error is an *ExprError, or that of ctx.
-func (e *expr) eval(ctx context.Context, root any) (any, error) {
+// eval returns the expression's value in a scope. The error is an *ExprError, or that of ctx.
+func (e *expr) eval(ctx context.Context, s *scope) (any, error) { return e.in(ctx, s.view(e.seen)) }
+
+// in returns the expression's value in the context.
+func (e *expr) in(ctx context.Context, root any) (any, error) {
 	v, err := e.value(ctx, root)
 	if err == nil {
 		err = check(v)

@@ -40,7 +40,7 @@ func FuzzRefs(f *testing.F) {
 }
 
 func outcome(t *testing.T, code *gojq.Code, s string, root map[string]any) string {
-	v, err := (&expr{text: s, code: code}).eval(t.Context(), root)
+	v, err := (&expr{text: s, code: code}).in(t.Context(), root)
 	if err != nil {
 		return err.Error()
 	}
