@@ -90,14 +90,14 @@ type CallResult struct {
 	Err    error
 }
 
-// CallAll makes calls in parallel, each as Call does, and returns when all have ended. One that fails or becomes
+// CallAll makes calls in parallel, each as Invoke does, and returns when all have ended. One that fails or becomes
 // uncertain does not break off the others.
 func (r *Run) CallAll(ctx context.Context, calls []CallSpec) []CallResult {
 	results := make([]CallResult, len(calls))
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		wg.Go(func() {
-			out, err := r.Call(ctx, c.Step, c.Tool, c.Input)
+			out, err := r.Invoke(ctx, c)
 			results[i] = CallResult{Output: out, Err: err}
 		})
 	}
