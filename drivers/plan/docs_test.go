@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 var fence = regexp.MustCompile("(?ms)^```[a-z]+ ([a-z]+)\n(.*?)^```$")
@@ -25,8 +26,8 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 		}
 		examples[len(examples)-1][m[1]] = strings.TrimSuffix(m[2], "\n")
 	}
-	if len(examples) < 4 {
-		t.Fatalf("found %d examples, want at least 4", len(examples))
+	if len(examples) < 12 {
+		t.Fatalf("found %d examples, want at least 12", len(examples))
 	}
 	for _, e := range examples {
 		runExample(t, e)
@@ -36,7 +37,10 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 func runExample(t *testing.T, e map[string]string) {
 	t.Helper()
 	p, err := plan.Parse([]byte(e["plan"]))
-	caller := &fakeCaller{answers: answers(t, e["answers"])}
+	caller := &fakeCaller{answers: answers(t, e["answers"]), errs: map[string]error{}}
+	for step, message := range answers(t, e["failures"]) {
+		caller.errs[step] = toolabi.NewError(toolabi.Failed, strings.Trim(string(message), `"`))
+	}
 	var output []byte
 	if err == nil {
 		output, err = p.Run(t.Context(), caller, []byte(e["input"]))

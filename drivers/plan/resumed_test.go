@@ -165,7 +165,7 @@ steps:
 			synctest.Test(t, func(t *testing.T) {
 				whole := &memory{log: map[journal.Step]string{}}
 				want, _ := whole.process(p, 1000)
-				for seed := range 30 {
+				for seed := range 20 {
 					for life := range len(whole.log) {
 						m := &memory{seed: seed, log: map[journal.Step]string{}}
 						got, killed := m.process(p, life)
