@@ -12,7 +12,6 @@ import (
 // places before it have succeeded. Of several errors that which stops the run counts first, because what is then not done
 // is not decided yet, and then the first in order.
 func together(n, limit int, do func(i int) error) error {
-	errs := make([]error, n)
 	if limit == 1 {
 		for i := range n {
 			if err := do(i); err != nil {
@@ -21,6 +20,7 @@ func together(n, limit int, do func(i int) error) error {
 		}
 		return nil
 	}
+	errs := make([]error, n)
 	var panicked panics
 	ended := make([]chan struct{}, n)
 	begun := 0
