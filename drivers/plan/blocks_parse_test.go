@@ -52,6 +52,7 @@ func TestWhatIsWrongInABlockIsSaidWithItsPlace(t *testing.T) {
 		{"item like a step", "- for_each: [1]\n  steps: [{id: x, tool: a.b}]\n- {id: item, tool: a.b}", `line 3, column 3: there is a step "item", on line 5, and .item has to be something else here`},
 		{"as like a step", "- for_each: [1]\n  as: x\n  steps: [{id: x, tool: a.b}]", `line 4, column 7: there is a step "x", on line 5, and .x has to be something else here`},
 		{"as input", "- for_each: [1]\n  as: input\n  steps: [{id: x, tool: a.b}]", `line 4, column 7: "as" cannot be "input": .input is the input of the plan`},
+		{"as error", "- for_each: [1]\n  as: error\n  steps: [{id: x, tool: a.b}]", `line 4, column 7: "as" cannot be "error": .error is what failed, in the steps of "on_error"`},
 		{"as no word", "- for_each: [1]\n  as: an-order\n  steps: [{id: x, tool: a.b}]", `line 4, column 7: "as" has to be a word of letters, digits and _, at most 64, this is "an-order"`},
 		{"error like a step", "- {id: error, tool: a.b, on_error: [{id: y, tool: a.b}]}", `line 3, column 36: step error: there is a step "error", on line 3, and .error has to be something else here`},
 

@@ -229,3 +229,15 @@ func TestAFailedPlanIsClosedWithItsReason(t *testing.T) {
 		t.Errorf("effects %q, want the charge, once", s.sent)
 	}
 }
+
+// Plans are read before a run is begun, so one that cannot be read was begun by a program that knows more.
+func TestARunWhosePlanCannotBeReadStaysOpen(t *testing.T) {
+	s := newSite(t)
+	for range 2 {
+		_, _, err := s.life("steps: [{id: x, dream: 5m}]", "1", same)
+		var diverged *runtime.DivergedError
+		if !errors.As(err, &diverged) || !strings.Contains(diverged.What, `unknown field "dream"`) {
+			t.Fatalf("got %v, want a divergence that names the field", err)
+		}
+	}
+}

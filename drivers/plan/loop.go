@@ -72,6 +72,8 @@ func (p *parser) variable(n *yaml.Node, what string) string {
 	case s == "":
 	case s == inputField:
 		p.fail(n, "%s cannot be %q: .input is the input of the plan", what, s)
+	case s == errorField:
+		p.fail(n, "%s cannot be %q: .error is what failed, in the steps of \"on_error\"", what, s)
 	case !word.MatchString(s):
 		p.fail(n, "%s has to be a word of letters, digits and _, at most 64, this is %s", what, describe(n))
 	}

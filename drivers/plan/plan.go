@@ -11,7 +11,7 @@ import (
 //
 // A form that is added leaves it as it is. The plans that were in order before mean what they meant; those that use the
 // form were refused, by a Parse that knows no such field. So no run can have been begun that would go on otherwise, and a
-// program that does not know the form refuses to go on with a run that uses it.
+// program that does not know the form does not drive a run that uses it, and leaves it open.
 const Version = "1"
 
 // The caps of a plan.
