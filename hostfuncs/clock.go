@@ -10,10 +10,14 @@ import (
 func clockFunc(fallback func() time.Time) Func {
 	return Handle(toolabi.FuncClock, toolabi.Read,
 		func(_ context.Context, c Call, _ toolabi.ClockRequest) (toolabi.ClockReply, error) {
-			now := c.Now
-			if now == nil {
-				now = fallback
-			}
-			return toolabi.ClockReply{UnixNano: now().UnixNano()}, nil
+			return toolabi.ClockReply{UnixNano: timeOf(c, fallback).UnixNano()}, nil
 		})
+}
+
+// timeOf reads the call's clock, or the one that stands in for it.
+func timeOf(c Call, fallback func() time.Time) time.Time {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return fallback()
 }

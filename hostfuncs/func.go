@@ -16,8 +16,12 @@ type Func struct {
 	// Class is the strongest class it has.
 	Class toolabi.Class
 	// Call answers one request. A *toolabi.Error is shown to the tool; any other error is a fault of the host, and is
-	// shown as toolabi.Internal. Calls may run concurrently, each with its own Call.
+	// shown as toolabi.Internal. Calls may run concurrently, each with its own Call. It is nil in functions of class Wait,
+	// which have Await, and of class Call, whose step runtime takes itself.
 	Call func(ctx context.Context, c Call, req []byte) ([]byte, error)
+	// Await judges a request of a function of class Wait and says what is waited for. It is called once, when the request
+	// is first asked; what it says is recorded. Errors are as for Call. nil for all other classes.
+	Await func(c Call, req []byte) (Pending, error)
 	// Timeout returns how long a request may take at most; nil, or 0, means that it does not wait. What must not be
 	// repeated is bounded by this alone: its context is not cancelled by the call's own limit.
 	Timeout func(req []byte) time.Duration
@@ -27,6 +31,25 @@ type Func struct {
 	// Describe says in a few words what a request asks for, such as "POST api.example.com/charges", for people. It is
 	// recorded with the intent. nil says nothing.
 	Describe func(req []byte) string
+	// ShowRequest writes a request as JSON, for people and for look-ups. nil where there is no such form.
+	ShowRequest func(req []byte) ([]byte, error)
+	// ParseReply makes the encoded reply of what a person or a look-up says the answer was, in JSON; ShowReply writes a
+	// reply in that form. Nil where nobody can say it.
+	ParseReply, ShowReply func(b []byte) ([]byte, error)
+}
+
+// Pending is what a step of class Wait waits for.
+type Pending struct {
+	// Text is what a person is asked, or what is waited for, on one line and cleaned.
+	Text string
+	// Detail is JSON that is shown beneath it, as the tool wrote it: who shows it cleans it. nil when there is none.
+	Detail []byte
+	// Due is when the clock answers, with Reply; the zero time means that it does not. It may have passed.
+	Due time.Time
+	// Expires is from when on the answer is a denial with toolabi.DetailExpired; the zero time means never.
+	Expires time.Time
+	// Reply is the encoded reply that the clock gives at Due.
+	Reply []byte
 }
 
 // Call is what a host function knows of the use that is made of it.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -31,6 +32,27 @@ func use[Req, Reply any](ctx context.Context, cfg hostfuncs.Config, name string,
 		return reply, toolabi.Decode(out, &reply)
 	}
 	return reply, errors.New("no such function")
+}
+
+// function returns a standard host function by its name.
+func function(t testing.TB, name string) hostfuncs.Func {
+	t.Helper()
+	for _, f := range hostfuncs.Standard(hostfuncs.Config{Now: func() time.Time { return time.Unix(1000, 0) }}) {
+		if f.Name == name {
+			return f
+		}
+	}
+	t.Fatalf("there is no function %s", name)
+	return hostfuncs.Func{}
+}
+
+func encode(t testing.TB, v any) []byte {
+	t.Helper()
+	b, err := toolabi.Encode(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func fetch(t *testing.T, cfg hostfuncs.Config, c hostfuncs.Call, req toolabi.HTTPRequest) (toolabi.HTTPReply, error) {

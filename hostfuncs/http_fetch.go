@@ -17,6 +17,7 @@ func fetchFunc(web *client) Func {
 			return web.do(ctx, c, toolabi.FuncHTTPFetch, req)
 		})
 	f.Timeout, f.Describe, f.Check = httpTimeout, httpDescribe, httpCheck(toolabi.FuncHTTPFetch, checkFetch)
+	f.ShowRequest, f.ParseReply, f.ShowReply = showHTTPRequest, ParseSaidReply, FormatSaidReply
 	return f
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -103,26 +104,65 @@ func FormatSaidReply(reply []byte) ([]byte, error) {
 	if err := toolabi.Decode(reply, &r); err != nil {
 		return nil, err
 	}
-	s := said{Status: int(r.Status), Headers: map[string]values{}}
-	for _, h := range r.Headers {
-		s.Headers[h.Name] = append(s.Headers[h.Name], h.Value)
+	body, raw := sayBody(r.Body)
+	return sayJSON(said{Status: int(r.Status), Headers: sayHeaders(r.Headers), Body: body, BodyBase64: raw})
+}
+
+// asked is the form in which a request of an http function is shown.
+type asked struct {
+	Method     string            `json:"method"`
+	URL        string            `json:"url"`
+	Headers    map[string]values `json:"headers,omitempty"`
+	Body       json.RawMessage   `json:"body,omitempty"`
+	BodyBase64 []byte            `json:"body_base64,omitempty"`
+}
+
+// showHTTPRequest writes a request of an http function, its headers and body as in a reply.
+func showHTTPRequest(req []byte) ([]byte, error) {
+	var r toolabi.HTTPRequest
+	if err := toolabi.Decode(req, &r); err != nil {
+		return nil, err
 	}
+	body, raw := sayBody(r.Body)
+	return sayJSON(asked{Method: r.Method, URL: r.URL, Headers: sayHeaders(r.Headers), Body: body, BodyBase64: raw})
+}
+
+func sayHeaders(headers []toolabi.Header) map[string]values {
+	said := map[string]values{}
+	for _, h := range headers {
+		said[h.Name] = append(said[h.Name], h.Value)
+	}
+	return said
+}
+
+// sayBody writes a body as JSON where that keeps its bytes, as a string where it is other text, and as bytes otherwise.
+func sayBody(b []byte) (body json.RawMessage, raw []byte) {
 	switch {
-	case len(r.Body) == 0:
-	case isCompact(r.Body):
-		s.Body = r.Body
-	default:
-		s.BodyBase64 = r.Body
+	case len(b) == 0:
+		return nil, nil
+	case isCompact(b):
+		return b, nil
+	case !utf8.Valid(b):
+		return nil, b
 	}
+	text, err := sayJSON(string(b))
+	if err != nil {
+		return nil, b
+	}
+	return bytes.TrimSpace(text), nil
+}
+
+// sayJSON writes JSON on one line.
+func sayJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // it would change the bytes of the body
-	err := enc.Encode(s)
+	enc.SetEscapeHTML(false) // it would change the bytes of a body
+	err := enc.Encode(v)
 	return out.Bytes(), err
 }
 
-// isCompact says whether a body is JSON that stays the same bytes inside other JSON.
+// isCompact says whether a body is JSON that stays the same bytes inside other JSON, and that can be read there.
 func isCompact(body []byte) bool {
 	var c bytes.Buffer
-	return json.Compact(&c, body) == nil && bytes.Equal(c.Bytes(), body) && body[0] != '"'
+	return json.Compact(&c, body) == nil && bytes.Equal(c.Bytes(), body) && body[0] != '"' && toolabi.StrictJSON(body) == nil
 }

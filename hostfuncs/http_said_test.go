@@ -3,6 +3,7 @@ package hostfuncs_test
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
@@ -60,7 +61,8 @@ func TestWhatAPersonSaysBecomesAReply(t *testing.T) {
 }
 
 func TestARescuedReplyCanBeSaid(t *testing.T) {
-	for _, body := range []string{`{"id":"ch_1"}`, "text", `"quoted"`, "\x00\xff", "", "[1, 2]", `{"a":"<b>"}`} {
+	for _, body := range []string{`{"id":"ch_1"}`, "text", `"quoted"`, "\x00\xff", "", "[1, 2]", `{"a":"<b>"}`, `{"a":1,"a":2}`, `{"a":"\ud800"}`,
+		strings.Repeat("[", 2000) + strings.Repeat("]", 2000)} {
 		want := toolabi.HTTPReply{Status: 201, Headers: []toolabi.Header{{Name: "Set-Cookie", Value: "a=1"}, {Name: "Set-Cookie", Value: "b=2"}, {Name: "X", Value: "y"}}, Body: []byte(body)}
 		raw, err := toolabi.Encode(want)
 		if err != nil {
@@ -77,6 +79,47 @@ func TestARescuedReplyCanBeSaid(t *testing.T) {
 		}
 		if err != nil || got.Status != 201 || !slices.Equal(got.Headers, want.Headers) || string(got.Body) != body {
 			t.Errorf("%q became %+v, %v by %s", body, got, err, text)
+		}
+	}
+}
+
+func TestARequestIsShownWithAllThatItSays(t *testing.T) {
+	for _, tt := range []struct {
+		body, want string
+	}{
+		{"", ``},
+		{`{"amount":1999}`, `,"body":{"amount":1999}`},
+		{"amount=1999&to=<a>", `,"body":"amount=1999&to=<a>"`},
+		{`{"a": 1}`, `,"body":"{\"a\": 1}"`},
+		{`"text"`, `,"body":"\"text\""`},
+		{"\x00\xff", `,"body_base64":"AP8="`},
+	} {
+		req := toolabi.HTTPRequest{Method: "POST", URL: "https://a.example/x?y=<z>", Body: []byte(tt.body),
+			Headers: []toolabi.Header{{Name: "B", Value: "1"}, {Name: "A", Value: "x"}, {Name: "B", Value: "2"}}}
+		want := `{"method":"POST","url":"https://a.example/x?y=<z>","headers":{"A":"x","B":["1","2"]}` + tt.want + "}\n"
+		for _, name := range []string{toolabi.FuncHTTPFetch, toolabi.FuncHTTPSend} {
+			got, err := function(t, name).ShowRequest(encode(t, req))
+			if err != nil || string(got) != want {
+				t.Errorf("%s of %q is shown as %s, %v, want %s", name, tt.body, got, err, want)
+			}
+		}
+	}
+	got, err := function(t, toolabi.FuncHTTPFetch).ShowRequest(encode(t, toolabi.HTTPRequest{Method: "GET", URL: "https://a.example"}))
+	if want := `{"method":"GET","url":"https://a.example"}` + "\n"; err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestWhatIsSaidOfTheHTTPFunctionsIsReadByThem(t *testing.T) {
+	for _, name := range []string{toolabi.FuncHTTPFetch, toolabi.FuncHTTPSend} {
+		f := function(t, name)
+		reply, err := f.ParseReply([]byte(`{"status":201,"body":{"id":1}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := f.ShowReply(reply)
+		if want := `{"status":201,"body":{"id":1}}` + "\n"; err != nil || string(shown) != want {
+			t.Errorf("%s: %s, %v, want %s", name, shown, err, want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ func sendFunc(web *client) Func {
 			return web.do(ctx, c, toolabi.FuncHTTPSend, req)
 		})
 	f.Timeout, f.Describe, f.Check = httpTimeout, httpDescribe, httpCheck(toolabi.FuncHTTPSend, checkSend)
+	f.ShowRequest, f.ParseReply, f.ShowReply = showHTTPRequest, ParseSaidReply, FormatSaidReply
 	return f
 }
 

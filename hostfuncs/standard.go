@@ -46,5 +46,8 @@ func Standard(cfg Config) []Func {
 		randomFunc(),
 		fetchFunc(web),
 		sendFunc(web),
+		approveFunc(cfg.Now),
+		sleepFunc(cfg.Now),
+		toolCallFunc(),
 	}
 }

@@ -17,8 +17,13 @@ func TestStandardHasEveryFunctionOfTheContractInItsOrder(t *testing.T) {
 		t.Fatalf("%d functions, want %d", len(funcs), len(toolabi.Functions))
 	}
 	for i, want := range toolabi.Functions {
-		if got := funcs[i]; got.Name != want.Name || got.Class != want.Class || got.Call == nil {
+		got := funcs[i]
+		if got.Name != want.Name || got.Class != want.Class {
 			t.Errorf("function %d is %s (%s), want %s (%s)", i, got.Name, got.Class, want.Name, want.Class)
+		}
+		waits := want.Class == toolabi.Wait
+		if (got.Await != nil) != waits || (got.Call != nil) != (!waits && want.Class != toolabi.Call) {
+			t.Errorf("%s (%s) has Call: %v, Await: %v", got.Name, got.Class, got.Call != nil, got.Await != nil)
 		}
 	}
 }
@@ -26,9 +31,15 @@ func TestStandardHasEveryFunctionOfTheContractInItsOrder(t *testing.T) {
 func TestEveryFunctionRefusesWhatItCannotDecode(t *testing.T) {
 	for _, f := range hostfuncs.Standard(hostfuncs.Config{}) {
 		for _, raw := range [][]byte{nil, {0xff}, []byte("{}"), {0xa1, 0x18, 0x63, 0x01}, bytes.Repeat([]byte{0x81}, 1000)} {
-			_, err := f.Call(t.Context(), hostfuncs.Call{}, raw)
-			if e := hostfuncs.AsError(err); err == nil || e.Code != toolabi.Invalid {
-				t.Errorf("%s(%x) = %v, want %s", f.Name, raw[:min(len(raw), 8)], err, toolabi.Invalid)
+			for what, err := range judgements(t, f, hostfuncs.Call{}, raw) {
+				if e := hostfuncs.AsError(err); err == nil || e.Code != toolabi.Invalid {
+					t.Errorf("%s of %s(%x) = %v, want %s", what, f.Name, raw[:min(len(raw), 8)], err, toolabi.Invalid)
+				}
+			}
+			if f.ShowRequest != nil {
+				if shown, err := f.ShowRequest(raw); err == nil {
+					t.Errorf("%s(%x) is shown as %s", f.Name, raw[:min(len(raw), 8)], shown)
+				}
 			}
 			if f.Timeout != nil && f.Timeout(raw) != 0 {
 				t.Errorf("%s(%x) may take %s, want nothing", f.Name, raw[:min(len(raw), 8)], f.Timeout(raw))
@@ -38,6 +49,22 @@ func TestEveryFunctionRefusesWhatItCannotDecode(t *testing.T) {
 			}
 		}
 	}
+}
+
+// judgements returns what each part of a function that judges a request says to it.
+func judgements(t *testing.T, f hostfuncs.Func, c hostfuncs.Call, raw []byte) map[string]error {
+	t.Helper()
+	said := map[string]error{}
+	if f.Call != nil {
+		_, said["Call"] = f.Call(t.Context(), c, raw)
+	}
+	if f.Await != nil {
+		_, said["Await"] = f.Await(c, raw)
+	}
+	if f.Check != nil {
+		said["Check"] = f.Check(c, raw)
+	}
+	return said
 }
 
 func TestLogHandsOnOneCleanLine(t *testing.T) {

@@ -5,7 +5,7 @@ import "fmt"
 // Apply folds e into s if the rules allow it, and leaves s unchanged otherwise. The rules are these, and this is their
 // only copy; docs/journal.md says why each is there.
 //
-// Errors: ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrExists.
+// Errors: ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrExpired, ErrExists.
 func (s *State) Apply(e Entry) error {
 	if err := s.judge(e); err != nil {
 		return err
@@ -86,6 +86,12 @@ func judgeFields(e Entry) error {
 		return invalid(e, "it has meaning %d when it is cut off", e.OnCut)
 	case e.Retry && (e.Kind != Result || e.Outcome == OK):
 		return invalid(e, "only what failed can permit another attempt")
+	case e.Due < 0, e.Expires < 0:
+		return invalid(e, "a time before 1970")
+	case e.Expires != 0 && (e.Kind != Intent || e.OnCut != Await):
+		return invalid(e, "only what waits for an answer can expire")
+	case !e.Approval.IsZero() && e.Kind != Intent:
+		return invalid(e, "only an intent uses up an approval")
 	}
 	return nil
 }
@@ -148,7 +154,31 @@ func (s *State) judgeIntent(e Entry) error {
 	if e.OnCut == Doubt && s.Unconfirmed {
 		return fmt.Errorf("%w: %s is not started", ErrUnconfirmed, e.Step)
 	}
+	if err := s.judgeApproval(e); err != nil {
+		return err
+	}
 	return s.judgeBeginning(e)
+}
+
+// judgeApproval lets a step that was asked about begin only with a yes to exactly what was shown, in time, and once.
+func (s *State) judgeApproval(e Entry) error {
+	if e.Step.Asks() != "" && e.OnCut != Await {
+		return invalid(e, "a question has to wait for its answer")
+	}
+	a, asked := s.Asked[e.Step.First()]
+	switch {
+	case !asked && !e.Approval.IsZero():
+		return invalid(e, "there is no approval that it could use up")
+	case !asked:
+		return nil
+	case !a.Yes:
+		return invalid(e, "nobody has agreed to it")
+	case e.Approval != a.Request || e.Module != a.Module:
+		return invalid(e, "what was agreed to is something else (%s, not %s)", a.Request.Short(), e.Approval.Short())
+	case a.Expires != 0 && e.Time > a.Expires:
+		return fmt.Errorf("%w: %s is not started", ErrExpired, e.Step)
+	}
+	return nil
 }
 
 // judgeBeginning holds the first entry of a step against the steps around it: an intent, or a result that had none.
@@ -180,10 +210,21 @@ func (s *State) judgeResult(e Entry) error {
 		if e.Name == "" || e.Request.IsZero() {
 			return invalid(e, "it names no function or no request")
 		}
+		if _, asked := s.Asked[e.Step.First()]; asked && e.Outcome == OK {
+			return invalid(e, "nobody has agreed to it, or the yes is not used up")
+		}
 		return s.judgeBeginning(e)
 	}
 	if o.OnCut == Doubt && e.Effect != EffectNone && e.Effect != EffectApplied {
 		return invalid(e, "an unknown outcome is not a result")
+	}
+	if o.OnCut == Await && e.Outcome == OK {
+		if o.Due != 0 && e.Time < o.Due {
+			return invalid(e, "it is %d ns too early", o.Due-e.Time)
+		}
+		if o.Expires != 0 && e.Time > o.Expires {
+			return fmt.Errorf("%w: %s", ErrExpired, e.Step)
+		}
 	}
 	if e.Retry && o.Touched {
 		return invalid(e, "another attempt would repeat an effect inside it")
@@ -206,13 +247,19 @@ func (s *State) judgeInside(e Entry) error {
 
 func (s *State) judgeVoid(e Entry) error {
 	o, open := s.Open[e.Step]
-	if !open {
+	if !open && !s.unused(e.Step) {
 		return invalid(e, "there is no open intent")
 	}
 	if o.Touched {
 		return invalid(e, "an effect inside it took place")
 	}
 	return s.judgeInside(e)
+}
+
+// unused says whether a step is the last question about another one that was agreed to, and has not been used up.
+func (s *State) unused(question Step) bool {
+	a, asked := s.Asked[question.Asks()]
+	return asked && a.Yes && a.Question == question
 }
 
 func (s *State) judgeFinished(e Entry) error {
@@ -244,21 +291,19 @@ func (s *State) fold(e Entry) {
 		if s.Owner != "" && !s.Progress {
 			s.Crashes++
 		}
-		s.Owner, s.Lease, s.Progress, s.Stopped = e.Owner, e.Lease, false, ""
+		s.Owner, s.Lease, s.Progress, s.Stopped, s.Due, s.Woken = e.Owner, e.Lease, false, "", 0, false
 	case Released:
-		s.Owner, s.Lease, s.Stopped = "", 0, e.Name
+		s.Owner, s.Lease, s.Stopped, s.Due = "", 0, e.Name, e.Due
 	case Intent:
-		if s.Open == nil {
-			s.Open = map[Step]OpenStep{}
-		}
-		s.Open[e.Step] = OpenStep{Seq: e.Seq, OnCut: e.OnCut, Name: e.Name}
-		s.begin(e.Step)
+		s.foldIntent(e)
 	case Result:
 		s.foldResult(e)
 	case Void:
 		delete(s.Open, e.Step)
+		delete(s.Asked, e.Step.Asks())
 		s.again(e.Step)
 		s.Progress, s.Crashes = true, 0
+		s.wake()
 	case Record:
 		s.foldRecord(e)
 	case Late:
@@ -269,10 +314,29 @@ func (s *State) fold(e Entry) {
 		s.Late++
 	case Cancel:
 		s.CancelAsked = true
+		s.wake()
 	case Restored:
 		s.Unconfirmed, s.Owner, s.Lease = true, "", 0
 	case Finished:
-		s.Finished, s.Outcome, s.Owner, s.Lease, s.Again = true, e.Outcome, "", 0, nil
+		s.Finished, s.Outcome, s.Owner, s.Lease, s.Again, s.Asked, s.Due, s.Woken = true, e.Outcome, "", 0, nil, nil, 0, false
+	}
+}
+
+// wake notes that a run which nobody drives has got something to go on with.
+func (s *State) wake() { s.Woken = s.Owner == "" }
+
+func (s *State) foldIntent(e Entry) {
+	if s.Open == nil {
+		s.Open = map[Step]OpenStep{}
+	}
+	s.Open[e.Step] = OpenStep{Seq: e.Seq, OnCut: e.OnCut, Name: e.Name, Due: e.Due, Expires: e.Expires}
+	s.begin(e.Step)
+	delete(s.Asked, e.Step.First()) // the yes is used up
+	if about := e.Step.Asks(); about != "" {
+		if s.Asked == nil {
+			s.Asked = map[Step]Answer{}
+		}
+		s.Asked[about] = Answer{Question: e.Step, Request: e.Request, Module: e.Module, Expires: e.Expires}
 	}
 }
 
@@ -285,6 +349,12 @@ func (s *State) foldRecord(e Entry) {
 	case e.Name == RecordConfirmed:
 		s.Unconfirmed = false
 		s.cleared()
+	case e.Name == RecordWithdrawn:
+		if a, asked := s.Asked[e.Step.Asks()]; asked && a.Question == e.Step {
+			a.Yes = false
+			s.Asked[e.Step.Asks()] = a
+		}
+		s.wake()
 	case e.Name == RecordEvidence && open:
 		o.Unsent = e.Effect == EffectNone
 		s.Open[e.Step] = o
@@ -299,6 +369,7 @@ func (s *State) cleared() {
 	if s.Stopped == StopUncertain && s.Late == 0 && !s.Unconfirmed && len(s.InDoubt()) == 0 {
 		s.Stopped = StopInterrupted
 	}
+	s.wake()
 }
 
 func (s *State) foldResult(e Entry) {
@@ -322,6 +393,17 @@ func (s *State) foldResult(e Entry) {
 	}
 	if e.Retry {
 		s.again(e.Step)
+	}
+	if about := e.Step.Asks(); about != "" {
+		if a, asked := s.Asked[about]; asked {
+			a.Yes = e.Outcome == OK
+			s.Asked[about] = a
+		}
+	} else {
+		delete(s.Asked, e.Step.First()) // it was refused, and has an outcome without having begun
+	}
+	if o.OnCut == Await {
+		s.wake()
 	}
 	if e.Step.Parent() == "" {
 		s.Steps++

@@ -8,8 +8,9 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// Schema is the version of the entry's layout that this package writes.
-const Schema = 1
+// Schema is the version of the entry's layout that this package writes. It reads all that came before: 1 had no Due, no
+// Expires and no Approval.
+const Schema = 2
 
 var (
 	encMode = must(cbor.EncOptions{

@@ -104,6 +104,8 @@ const (
 	RecordExpired = "expired"
 	// RecordConfirmed: a person has confirmed a restored run; it may do what must not be repeated.
 	RecordConfirmed = "confirmed"
+	// RecordWithdrawn: whoever said yes to a question takes it back before it was used. The answer is no from now on.
+	RecordWithdrawn = "withdrawn"
 
 	// StopUncertain: an effect's outcome is unknown, a person must say.
 	StopUncertain = "uncertain"
@@ -121,7 +123,7 @@ const (
 //
 // An entry is immutable once appended. Bodies and digests belong to whoever made the entry; stores copy them.
 type Entry struct {
-	// Schema is the version of this layout: 1. Set by Append.
+	// Schema is the version of the layout under which the entry was written, at most the constant Schema. Set by Append.
 	Schema uint8 `cbor:"0,keyasint"`
 	// Seq is the entry's position in the log, from 0. Set by Append.
 	Seq uint64 `cbor:"1,keyasint"`
@@ -142,7 +144,7 @@ type Entry struct {
 	Module Digest `cbor:"8,keyasint,omitzero"`
 	// Request is the digest of the step's request. Intents, and results that had no intent.
 	Request Digest `cbor:"9,keyasint,omitzero"`
-	// Key is the idempotency key of the step. Intents of effects.
+	// Key is the idempotency key of the step. Intents of effects, and voids after which the next attempt has another key.
 	Key string `cbor:"10,keyasint,omitempty"`
 	// SendBy is the last moment at which the first byte of the effect may leave, in nanoseconds since 1970-01-01 UTC. Intents of effects.
 	SendBy int64 `cbor:"11,keyasint,omitempty"`
@@ -177,6 +179,13 @@ type Entry struct {
 	// At is what a tool's clock was told when Time had to move past it because another process appended first; 0 when
 	// they are the same. Results.
 	At int64 `cbor:"27,keyasint,omitempty"`
+	// Due is when time lets something go on by itself, in nanoseconds since 1970-01-01 UTC: what the clock answers
+	// (intents of an Await), the next attempt (results that permit one), the whole run (released). 0: time does not.
+	Due int64 `cbor:"28,keyasint,omitempty"`
+	// Expires is the last moment at which a yes counts, in nanoseconds since 1970-01-01 UTC; 0: for ever. Intents of an Await.
+	Expires int64 `cbor:"29,keyasint,omitempty"`
+	// Approval is the Request of the question whose yes this intent uses up. Intents of steps that were asked about.
+	Approval Digest `cbor:"30,keyasint,omitzero"`
 
 	// Hash is the entry's place in the chain: SHA-256 over the hash before and the entry's encoding. Set by Append and
 	// Read; a run's first entry follows ChainStart.

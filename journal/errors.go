@@ -18,6 +18,8 @@ var (
 	ErrUnconfirmed = errors.New("the run was restored from a backup and is not confirmed")
 	// ErrLate: an outcome arrived too late to count, and nobody has acknowledged it.
 	ErrLate = errors.New("an outcome arrived too late to count")
+	// ErrExpired: the yes came too late, or was not used in time.
+	ErrExpired = errors.New("the approval has expired")
 	// ErrStale: a Write expected another version of its key.
 	ErrStale = errors.New("the stored value has changed")
 	// ErrExists: an entry with this run, step and phase is already there.

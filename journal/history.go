@@ -84,12 +84,28 @@ func (h *History) begin(step Step) {
 		h.attempts[first] = n
 	}
 	if parent == "" {
-		if step.Attempt() == 1 {
-			h.top = append(h.top, first)
+		if step.Attempt() == 1 && h.attempts[twin(first)] == 0 {
+			h.top = append(h.top, asked(first))
 		}
 	} else if n := step.Ordinal(); n > h.children[parent] {
 		h.children[parent] = n
 	}
+}
+
+// asked returns the step itself for a question about it: to be asked about is to be asked for.
+func asked(step Step) Step {
+	if about := step.Asks(); about != "" {
+		return about
+	}
+	return step
+}
+
+// twin returns the question about a step, and the step that a question is about.
+func twin(step Step) Step {
+	if about := step.Asks(); about != "" {
+		return about
+	}
+	return step.Question()
 }
 
 // Forget takes back an entry that was added and then not appended after all.
@@ -120,8 +136,11 @@ func (h *History) Forget(e Entry) {
 		return
 	}
 	delete(h.attempts, first)
+	if h.attempts[twin(first)] > 0 {
+		return // the step is still asked for
+	}
 	if parent := step.Parent(); parent == "" {
-		h.top = slices.DeleteFunc(h.top, func(s Step) bool { return s == first })
+		h.top = slices.DeleteFunc(h.top, func(s Step) bool { return s == asked(first) })
 	} else if h.children[parent] == step.Ordinal() {
 		h.children[parent]--
 	}
@@ -153,6 +172,6 @@ func (h *History) Latest(step Step) (Step, *Past) {
 // Children returns the highest ordinal of the steps directly inside a step.
 func (h *History) Children(step Step) int { return h.children[step] }
 
-// Top returns the driver's own steps, first attempts only, in the order in which the log first names them. The caller
-// must not change it.
+// Top returns the driver's own steps, first attempts only, in the order in which the log first names them; a step that
+// was only asked about is one of them, its question is not. The caller must not change it.
 func (h *History) Top() []Step { return h.top }

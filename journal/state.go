@@ -42,6 +42,26 @@ type State struct {
 	Outcome Outcome `cbor:"18,keyasint,omitempty"`
 	// Steps counts the results of the driver's own steps.
 	Steps uint64 `cbor:"19,keyasint,omitempty"`
+	// Asked holds the steps that must not begin without a yes that is not used up yet, with the last question about each.
+	Asked map[Step]Answer `cbor:"20,keyasint,omitempty"`
+	// Due is when the run can go on by itself, as its last release says; 0 when time alone does not help.
+	Due int64 `cbor:"21,keyasint,omitempty"`
+	// Woken says that something was answered or settled since the run was released.
+	Woken bool `cbor:"22,keyasint,omitempty"`
+}
+
+// Answer is what became of the question whether a step may begin.
+type Answer struct {
+	// Question is the step that asked.
+	Question Step `cbor:"1,keyasint"`
+	// Request is the question's: the digest of all that was shown.
+	Request Digest `cbor:"2,keyasint"`
+	// Module is the module that the step would enter.
+	Module Digest `cbor:"3,keyasint,omitzero"`
+	// Yes says that somebody agreed; until then, and after a no, the step does not begin.
+	Yes bool `cbor:"4,keyasint,omitempty"`
+	// Expires is the last moment at which the yes may be used, 0 for ever.
+	Expires int64 `cbor:"5,keyasint,omitempty"`
 }
 
 // OpenStep is a step between its intent and its result.
@@ -56,6 +76,9 @@ type OpenStep struct {
 	Name string `cbor:"4,keyasint,omitempty"`
 	// Unsent says that the evidence is that nothing of it left the host.
 	Unsent bool `cbor:"5,keyasint,omitempty"`
+	// Due and Expires are the intent's.
+	Due     int64 `cbor:"6,keyasint,omitempty"`
+	Expires int64 `cbor:"7,keyasint,omitempty"`
 }
 
 // Status is what a listing says of a run. Whether a claimed run's owner still lives is not in the log; a caller that
@@ -85,12 +108,14 @@ func (s *State) Status() Status {
 		return Failed
 	case s.Owner != "":
 		return Running
-	case s.Late > 0, len(s.InDoubt()) > 0, s.Stopped == StopUncertain:
+	case s.Late > 0, s.Stopped == StopUncertain:
+		return Uncertain
+	case s.Stopped == StopWaiting: // perhaps for an effect in doubt, until it can be looked up
+		return Waiting
+	case len(s.InDoubt()) > 0:
 		return Uncertain
 	case s.Stopped == StopDiverged:
 		return Diverged
-	case s.Stopped == StopWaiting:
-		return Waiting
 	}
 	return Interrupted
 }
@@ -120,6 +145,6 @@ func (s *State) Fuses() bool { return s.Crashes == 0 }
 // Clone returns a copy that shares nothing with s.
 func (s *State) Clone() *State {
 	c := *s
-	c.Open, c.Again = maps.Clone(s.Open), maps.Clone(s.Again)
+	c.Open, c.Again, c.Asked = maps.Clone(s.Open), maps.Clone(s.Again), maps.Clone(s.Asked)
 	return &c
 }

@@ -10,23 +10,24 @@ import (
 // Step names one operation of a run. The grammar:
 //
 //	step    = top *( "/" child )
-//	top     = name *( "[" digits "]" ) [ "~" attempt ]
-//	child   = ordinal [ "~" attempt ]
+//	top     = name *( "[" digits "]" ) [ "?" ] [ "~" attempt ]
+//	child   = ordinal [ "?" ] [ "~" attempt ]
 //	name    = ( letter / digit / "_" ) *63( letter / digit / "_" / "-" / "." )
 //	attempt = 2 or more
 //
 // "charge" is a call, "charge/2" the second host function it used, "charge/2/1" inside a tool that this one called,
-// "charge[3]" in a loop, "charge~2/1" inside the second attempt.
+// "charge[3]" in a loop, "charge~2/1" inside the second attempt. "charge?" is the question whether charge may begin; there is
+// nothing inside of a question.
 type Step string
 
 const (
 	maxStepBytes = 256
-	maxStepDepth = 10
+	maxStepDepth = 12
 )
 
 var (
-	topSegment   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(\[(0|[1-9]\d{0,8})\]){0,4}(~([2-9]|[1-9]\d{1,5}))?$`)
-	childSegment = regexp.MustCompile(`^[1-9]\d{0,8}(~([2-9]|[1-9]\d{1,5}))?$`)
+	topSegment   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}(\[(0|[1-9]\d{0,8})\]){0,4}\??(~([2-9]|[1-9]\d{1,5}))?$`)
+	childSegment = regexp.MustCompile(`^[1-9]\d{0,8}\??(~([2-9]|[1-9]\d{1,5}))?$`)
 )
 
 // Validate reports how the step breaks the grammar.
@@ -45,6 +46,9 @@ func (s Step) Validate() error {
 		}
 		if !re.MatchString(seg) {
 			return fmt.Errorf("step %q: %q is no name of a step", string(s), seg)
+		}
+		if i < len(segments)-1 && strings.Contains(seg, "?") {
+			return fmt.Errorf("step %q: there is nothing inside of the question %q", string(s), seg)
 		}
 	}
 	return nil
@@ -86,13 +90,24 @@ func (s Step) At(n int) Step {
 	return s.First() + Step("~"+strconv.Itoa(n))
 }
 
+// Question returns the step that asks whether this one may begin; all attempts of a step share it.
+func (s Step) Question() Step { return s.First() + "?" }
+
+// Asks returns the step that a question is about, "" for a step that is no question.
+func (s Step) Asks() Step {
+	if about, ok := strings.CutSuffix(string(s.First()), "?"); ok {
+		return Step(about)
+	}
+	return ""
+}
+
 // Ordinal returns the number of a step inside another, 0 for a step of the driver.
 func (s Step) Ordinal() int {
 	i := strings.LastIndexByte(string(s), '/')
 	if i < 0 {
 		return 0
 	}
-	n, _ := strconv.Atoi(string(s[i+1:].First()))
+	n, _ := strconv.Atoi(strings.TrimSuffix(string(s[i+1:].First()), "?"))
 	return n
 }
 

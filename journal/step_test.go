@@ -10,12 +10,14 @@ import (
 func TestStepGrammar(t *testing.T) {
 	for s, want := range map[string]bool{
 		"charge": true, "charge/2": true, "charge/2/1": true, "charge~2/1": true, "charge[0]": true, "a[1][2]": true,
-		"a[1]~2/3~4/5": true, "_a-b.c": true, "0": true, strings.Repeat("a", 64): true, "a/1/2/3/4/5/6/7/8/9": true,
+		"a[1]~2/3~4/5": true, "_a-b.c": true, "0": true, strings.Repeat("a", 64): true, "a/1/2/3/4/5/6/7/8/9/10/11": true,
+		"charge?": true, "charge?~2": true, "charge[3]?": true, "charge/2?": true, "charge~2/2?~3": true,
+		"?": false, "charge??": false, "charge~2?": false, "charge?/1": false, "charge/1?/2": false, "charge?[1]": false,
 		"a~999999": true, "a[999999999]": true,
 		"": false, "/": false, "a/": false, "/1": false, "a//1": false, "a/0": false, "a/01": false, "a/b": false, "a~1": false,
 		"a~0": false, "a~": false, "a~02": false, "a~2~3": false, "a[]": false, "a[01]": false, "a[-1]": false, "a~2[1]": false,
 		"-a": false, ".a": false, "..": false, "a b": false, "é": false, "a\x00": false, "a\n": false, "a/1\n": false, "a\xff": false,
-		strings.Repeat("a", 65): false, "a/1/2/3/4/5/6/7/8/9/10": false, "a~1000000": false, "a[1][1][1][1][1]": false,
+		strings.Repeat("a", 65): false, "a/1/2/3/4/5/6/7/8/9/10/11/12": false, "a~1000000": false, "a[1][1][1][1][1]": false,
 		"a/1234567890": false, "a/" + strings.Repeat("9", 300): false,
 	} {
 		if err := journal.Step(s).Validate(); (err == nil) != want {
@@ -35,6 +37,8 @@ func TestStepParts(t *testing.T) {
 		{"charge~2/7", "charge~2", "charge~2/7", "charge/7", 1, 7},
 		{"charge~2/7~3", "charge~2", "charge~2/7", "charge/7", 3, 7},
 		{"charge/2/1", "charge/2", "charge/2/1", "charge/2/1", 1, 1},
+		{"charge?~2", "", "charge?", "charge?", 2, 0},
+		{"charge/2?", "charge", "charge/2?", "charge/2?", 1, 2},
 	} {
 		s := c.step
 		if s.Parent() != c.parent || s.First() != c.first || s.WithoutAttempts() != c.plain || s.Attempt() != c.attempt || s.Ordinal() != c.ordinal {
@@ -43,6 +47,14 @@ func TestStepParts(t *testing.T) {
 		if got := s.At(s.Attempt()); got != s {
 			t.Errorf("%s at its own attempt is %s", s, got)
 		}
+	}
+	for step, question := range map[journal.Step]journal.Step{"charge": "charge?", "charge~3": "charge?", "charge~2/7~2": "charge~2/7?"} {
+		if got := step.Question(); got != question || got.Asks() != step.First() || step.Asks() != "" {
+			t.Errorf("the question about %s is %s, which asks about %q", step, got, got.Asks())
+		}
+	}
+	if got := journal.Step("a?~2").Asks(); got != "a" {
+		t.Errorf("a?~2 asks about %q, want a", got)
 	}
 	if got := journal.Step("a~2").Child(3); got != "a~2/3" {
 		t.Errorf("got %s, want a~2/3", got)

@@ -17,51 +17,79 @@ const defaultTimeout = 60 * time.Second
 // frame is one call while its module is being entered.
 type frame struct {
 	run    *Run
+	caller *frame       // of a tool that is called by a tool
 	step   journal.Step // with its attempt
 	module Module
 	tool   toolabi.Tool
 	limits toolabi.Limits
 
-	mu    sync.Mutex
-	n     int                    // guarded by mu: host functions asked so far that are not Free
-	seen  map[journal.Digest]int // guarded by mu: equal requests so far
-	live  bool                   // guarded by mu: the log's end was reached
-	clock *time.Timer            // guarded by mu: the limit on live time
+	mu       sync.Mutex
+	n        int                    // guarded by mu: host functions asked so far that are not Free
+	seen     map[journal.Digest]int // guarded by mu: equal requests so far
+	live     bool                   // guarded by mu: the log's end was reached
+	clock    *time.Timer            // guarded by mu: the limit on live time
+	deadline time.Time              // guarded by mu: when the clock runs out
 }
 
-// call is the step that enters a tool.
-func (r *Run) call(ctx context.Context, step journal.Step, name string, input []byte) ([]byte, error) {
-	module, tool, err := r.spec.tool(name)
+// call is the step of a driver's that enters a tool.
+func (r *Run) call(ctx context.Context, c CallSpec) ([]byte, error) {
+	module, tool, err := r.spec.tool(c.Tool)
 	if err != nil {
 		return nil, err
 	}
-	if len(input) > toolabi.MaxInput {
-		return nil, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("input of %s has %d bytes, at most %d are allowed", name, len(input), toolabi.MaxInput))
+	if err := r.engine.judgeInput(c.Tool, tool, c.Input); err != nil {
+		return nil, err
 	}
-	if err := r.engine.schemas.check(tool.Input, input); err != nil {
-		return nil, toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err))
+	o := r.callOp(nil, c.Step, module, tool, c.Input)
+	if c.Retry.Attempts > 0 {
+		o.retry, o.anyFailure = c.Retry, true
 	}
-	out, err := r.step(ctx, op{
-		step: step, name: name, class: toolabi.Call, module: journal.Digest(module.Digest),
-		request: input, digest: requestDigest(name, input),
-		perform: func(ctx context.Context, intent *journal.Entry) (outcome, error) {
-			return r.enter(ctx, module, tool, input, intent)
-		},
-	})
+	out, err := r.step(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	if out.err != nil {
 		return nil, out.err
 	}
-	if err := r.engine.schemas.check(tool.Output, out.reply); err != nil {
-		return nil, toolabi.NewError(toolabi.BadOutput, fmt.Sprintf("output of %s: %v", name, err))
+	if err := r.engine.judgeOutput(c.Tool, tool, out.reply); err != nil {
+		return nil, err
 	}
 	return out.reply, nil
 }
 
+// judgeInput says what is wrong with the input of a tool, before anything is written about the call; nil for nothing.
+func (e *Engine) judgeInput(name string, tool toolabi.Tool, input []byte) *toolabi.Error {
+	if len(input) > toolabi.MaxInput {
+		return toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("input of %s has %d bytes, at most %d are allowed", name, len(input), toolabi.MaxInput))
+	}
+	if err := e.schemas.check(tool.Input, input); err != nil {
+		return toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err))
+	}
+	return nil
+}
+
+// judgeOutput says what is wrong with the output of a tool, which is recorded; nil for nothing.
+func (e *Engine) judgeOutput(name string, tool toolabi.Tool, output []byte) *toolabi.Error {
+	if err := e.schemas.check(tool.Output, output); err != nil {
+		return toolabi.NewError(toolabi.BadOutput, fmt.Sprintf("output of %s: %v", name, err))
+	}
+	return nil
+}
+
+// callOp is the step that enters a tool, for a driver or for a tool that calls it.
+func (r *Run) callOp(caller *frame, step journal.Step, module Module, tool toolabi.Tool, input []byte) op {
+	name := module.Name + "." + tool.Name
+	return op{
+		step: step, name: name, class: toolabi.Call, module: journal.Digest(module.Digest), frame: caller,
+		request: input, digest: requestDigest(name, input), callee: module, tool: tool, retry: tool.Retry,
+		perform: func(ctx context.Context, intent *journal.Entry) (outcome, error) {
+			return r.enter(ctx, caller, module, tool, input, intent)
+		},
+	}
+}
+
 // enter runs the module for one call. What the log holds of the inside of the call is answered from there.
-func (r *Run) enter(ctx context.Context, module Module, tool toolabi.Tool, input []byte, intent *journal.Entry) (outcome, error) {
+func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool toolabi.Tool, input []byte, intent *journal.Entry) (outcome, error) {
 	if r.engine.cfg.Invoker == nil {
 		return outcome{}, &hostError{errors.New("this program cannot enter modules")}
 	}
@@ -70,9 +98,12 @@ func (r *Run) enter(ctx context.Context, module Module, tool toolabi.Tool, input
 			return outcome{}, r.notEntered(ctx, module, err)
 		}
 	}
-	f := &frame{run: r, step: intent.Step, module: module, tool: tool, seen: map[journal.Digest]int{}}
+	f := &frame{run: r, caller: caller, step: intent.Step, module: module, tool: tool, seen: map[journal.Digest]int{}}
 	f.limits = r.spec.Limits.Tighten(module.Manifest.Limits).Tighten(toolabi.Limits{TimeoutMS: tool.TimeoutMS})
-	f.live = r.recorded(f.step) == 0
+	if r.recorded(f.step) == 0 {
+		f.live = true
+		caller.goLive()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	f.startClock(cancel)
@@ -160,6 +191,7 @@ func (f *frame) startClock(cancel context.CancelCauseFunc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.limits.TimeoutMS = uint64(limit.Milliseconds())
+	f.deadline = time.Now().Add(limit)
 	f.clock = time.AfterFunc(limit, func() {
 		cancel(toolabi.NewError(toolabi.LimitTime, fmt.Sprintf("the call used up its %s", limit)))
 	})
@@ -171,12 +203,18 @@ func (f *frame) stopClock() {
 	f.clock.Stop()
 }
 
-// goLive notes that the log has ended and that the call's own time begins.
+// goLive notes that the log has ended, and that the own time of the call and of its callers begins.
 func (f *frame) goLive() {
+	if f == nil {
+		return
+	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	if !f.live && f.clock.Stop() { // else the limit was reached on the way here, and is the host's
 		f.live = true
-		f.clock.Reset(time.Duration(f.limits.TimeoutMS) * time.Millisecond)
+		limit := time.Duration(f.limits.TimeoutMS) * time.Millisecond
+		f.deadline = time.Now().Add(limit)
+		f.clock.Reset(limit)
 	}
+	f.mu.Unlock()
+	f.caller.goLive()
 }

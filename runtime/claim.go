@@ -143,7 +143,7 @@ func (e *Engine) release(run string, why error) {
 			if err != nil || s.Finished || !e.isMe(s.Owner) {
 				return err
 			}
-			return e.extend(ctx, s, journal.Entry{Kind: journal.Released, Owner: s.Owner, Name: stopName(why), Note: text(why, maxNote)})
+			return e.extend(ctx, s, journal.Entry{Kind: journal.Released, Owner: s.Owner, Name: stopName(why), Note: text(why, maxNote), Due: dueOf(why)})
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -135,11 +136,15 @@ func TestAStepThatWaitsIsAnsweredFromOutside(t *testing.T) {
 			t.Fatalf("ended with %v, status %s", err, m.status())
 		}
 	}
-	say := runtime.Resolution{Happened: true, Reply: []byte("yes"), By: "somebody"}
-	if err := start().Resolve(t.Context(), "r", "s1/1", say); err != nil {
+	if err := start().Resolve(t.Context(), "r", "s1/1", runtime.Resolution{Happened: true}); !errors.Is(err, runtime.ErrNotOpen) {
+		t.Errorf("settled like an effect: %v", err)
+	}
+	say := runtime.Answer{Yes: true, Reply: []byte("yes"), By: "somebody"}
+	if err := start().Answer(t.Context(), "r", "s1/1", say); err != nil {
 		t.Fatal(err)
 	}
-	if err := start().Resolve(t.Context(), "r", "s1/1", say); !errors.Is(err, runtime.ErrNotOpen) {
+	var answered *runtime.AnsweredError
+	if err := start().Answer(t.Context(), "r", "s1/1", say); !errors.As(err, &answered) || !answered.Yes || answered.By != "somebody" {
 		t.Errorf("answered twice: %v", err)
 	}
 	if res, err := m.drive(start(), steps("asks")); err != nil || string(res.Output) != `["yes"]` {
@@ -166,7 +171,7 @@ func TestAStepThatWaitsCanBeDenied(t *testing.T) {
 	if _, err := m.drive(p, steps("asks")); err == nil {
 		t.Fatal("want waiting")
 	}
-	if err := p.Resolve(t.Context(), "r", "s1/1", runtime.Resolution{By: "somebody", Note: "too dear"}); err != nil {
+	if err := p.Answer(t.Context(), "r", "s1/1", runtime.Answer{By: "somebody", Note: "too dear"}); err != nil {
 		t.Fatal(err)
 	}
 	if res, err := m.drive(p, steps("asks")); err != nil || string(res.Output) != `["no"]` {
@@ -248,7 +253,9 @@ func (b busyList) List(context.Context, journal.Query) iter.Seq2[journal.State, 
 }
 
 // Log lines of what is answered from the log are not said again.
-func TestAReplayIsSilent(t *testing.T) {
+func TestAReplayIsSilent(t *testing.T) { synctest.Test(t, aReplayIsSilent) }
+
+func aReplayIsSilent(t *testing.T) {
 	m := newMachine(t, map[string]tool{"charge": func(g *guest, _ string) string {
 		g.must(toolabi.FuncLog, "before")
 		g.must(toolabi.FuncHTTPSend, "a")

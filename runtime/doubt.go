@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -59,14 +60,18 @@ func (r *Run) uncertain(step journal.Step, past *journal.Past) error {
 	return u
 }
 
-// doubt records what is known of an effect whose outcome is not, and leaves the step open: the tool never sees it.
-func (r *Run) doubt(step journal.Step, intent journal.Entry, out outcome) error {
+// doubt records what is known of an effect whose outcome is not, and leaves the step open, as after a crash: the tool never
+// sees it, and is entered again or goes on once it is settled.
+func (r *Run) doubt(ctx context.Context, step journal.Step, intent journal.Entry, out outcome) error {
 	rec, err := evidenceEntry(step, journal.EffectUnknown, Evidence{Err: out.err, Sent: out.sent})
 	if err != nil {
 		return err
 	}
 	if _, err := r.log.add(rec, true); err != nil {
 		return err
+	}
+	if _, ok := r.lookupOf(step); ok && ctx.Err() == nil {
+		return errMoved // to the look-up
 	}
 	return r.uncertain(step, &journal.Past{Intent: &intent, Evidence: []journal.Entry{rec}})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -19,6 +20,9 @@ type DriveOptions struct {
 	Grants hostfuncs.Grants
 	// By says who adds them.
 	By string
+	// ApproveBy is the last moment at which a yes counts to a question that is put while the run is driven; zero for any
+	// time. What expires is denied.
+	ApproveBy time.Time
 	// TakeOver claims the run although it is not known whether its owner lives. Whoever says so vouches that it does not.
 	TakeOver bool
 }
@@ -72,6 +76,9 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 	if f := l.history.Finished(); f != nil {
 		return e.finished(ctx, l, *f)
 	}
+	if l.partial {
+		return Result{}, fmt.Errorf("run %s is a copy that was cut off while it was made, and is not driven: fork again, under another id", run)
+	}
 	if l, err = e.take(ctx, l, opts.TakeOver); err != nil {
 		return Result{}, err
 	}
@@ -79,6 +86,7 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 		return e.finished(ctx, l, *f)
 	}
 	r := newRun(e, run, l)
+	r.approveBy = opts.ApproveBy
 	defer r.log.close()
 	return r.goOn(ctx, opts)
 }
@@ -170,6 +178,8 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	output, err := r.callDriver(ctx, drive)
 	if stopped := r.stoppedBy(); stopped != nil {
 		err = stopped // also when the driver took no notice
+	} else if waits := r.waiting(); waits != nil {
+		err = waits
 	}
 	if err != nil && !stops(err) && ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
@@ -266,10 +276,7 @@ func (r *Run) finish(outcome journal.Outcome, body []byte, failed error) (Result
 func (r *Run) finishCancelled() (Result, error) {
 	var doubt []journal.Step
 	r.log.view(func(_ *journal.History, s *journal.State) { doubt = s.InDoubt() })
-	f := journal.Entry{Kind: journal.Finished, Outcome: journal.Cancelled}
-	if len(doubt) > 0 {
-		f.Note = toolabi.CutText(fmt.Sprintf("nobody knows whether these happened: %v", doubt), maxNote)
-	}
+	f := journal.Entry{Kind: journal.Finished, Outcome: journal.Cancelled, Note: leftInDoubt(doubt, "")}
 	if err := r.add(f); err != nil {
 		return r.result(nil), err
 	}
@@ -284,11 +291,20 @@ func (r *Run) add(e journal.Entry) error {
 
 // stop releases the run with the reason for it, so that anyone may go on with it.
 func (r *Run) stop(err error) error {
-	rel := journal.Entry{Kind: journal.Released, Name: stopName(err), Note: text(err, maxNote)}
+	rel := journal.Entry{Kind: journal.Released, Name: stopName(err), Note: text(err, maxNote), Due: dueOf(err)}
 	if relErr := r.add(rel); relErr != nil {
 		return relErr
 	}
 	return err
+}
+
+// dueOf is when a run that stops with err can go on by itself.
+func dueOf(err error) int64 {
+	var waits *WaitingError
+	if errors.As(err, &waits) {
+		return unixNano(waits.Due)
+	}
+	return 0
 }
 
 // maxNote is the longest note that an error leaves in a log, in bytes.

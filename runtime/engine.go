@@ -60,6 +60,14 @@ type Config struct {
 	Lease time.Duration
 	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
 	Observe func(Event)
+	// Policy decides whether a call may begin; nil leaves it to the manifests.
+	Policy Policy
+	// Patience is how long a sleep may be that is waited for without suspending the run; 0 means one second, a negative
+	// one that none is.
+	Patience time.Duration
+	// Grace is how long an effect that must not be repeated may still be on its way once the context of Drive has ended;
+	// 0 means one second. Then it is given up, and in doubt.
+	Grace time.Duration
 	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil drops it.
 	Rescue func(run string, step journal.Step, reply []byte)
 }
@@ -127,9 +135,15 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Lease == 0 {
 		cfg.Lease = time.Minute
 	}
+	if cfg.Patience == 0 {
+		cfg.Patience = time.Second
+	}
+	if cfg.Grace == 0 {
+		cfg.Grace = time.Second
+	}
 	e := &Engine{cfg: cfg, funcs: map[string]hostfuncs.Func{}, driving: map[string]bool{}}
 	for _, f := range cfg.Funcs {
-		if f.Call == nil && f.Class != toolabi.Wait {
+		if f.Call == nil && f.Class != toolabi.Wait && f.Class != toolabi.Call {
 			return nil, fmt.Errorf("runtime: host function %s does nothing", f.Name)
 		}
 		if _, ok := e.funcs[f.Name]; ok {

@@ -10,7 +10,7 @@ import (
 )
 
 // intent builds the entry that announces a step.
-func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journal.Entry) (journal.Entry, error) {
+func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journal.Past) (journal.Entry, error) {
 	now := r.engine.cfg.Now().UnixNano()
 	in := journal.Entry{
 		Kind: journal.Intent, Step: step, Name: o.name, Class: uint8(o.class), OnCut: onCut(o.class),
@@ -23,7 +23,7 @@ func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journ
 		in.Started, in.Seed = now, randomSeed()
 	}
 	if o.key != nil {
-		in.Key = o.key()
+		in.Key = inheritedKey(before, o.key)
 		in.SendBy = now + int64(o.timeout)
 		var lease int64
 		r.log.view(func(_ *journal.History, s *journal.State) { lease = s.Lease })
@@ -31,13 +31,21 @@ func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journ
 			return in, &hostError{fmt.Errorf("step %s is not begun: its request may take %s, and the claim ends before that; drive the run again, with a lease that is longer", step, o.timeout)}
 		}
 	}
-	if before != nil {
-		in.Key = before.Key
-		if o.class == toolabi.Call {
-			in.Started, in.Seed = before.Started, before.Seed
-		}
+	if before != nil && before.Intent != nil && o.class == toolabi.Call {
+		in.Started, in.Seed = before.Intent.Started, before.Intent.Seed
 	}
 	return in, nil
+}
+
+// inheritedKey is the key of an attempt: that of the attempt before it, unless somebody wants another one, or a new one.
+func inheritedKey(before *journal.Past, derive func() string) string {
+	switch {
+	case before == nil || before.Intent == nil:
+		return derive()
+	case before.Void != nil && before.Void.Key != "":
+		return before.Void.Key
+	}
+	return before.Intent.Key
 }
 
 func onCut(c toolabi.Class) journal.OnCut {

@@ -63,12 +63,30 @@ func (e *UnconfirmedError) Error() string {
 type WaitingError struct {
 	Run  string
 	Step journal.Step
-	For  string
+	// For is what it waits for: the name of a host function, or words. Text is what a person is asked.
+	For, Text string
+	// Due is when the run can go on although nobody says anything; zero when time alone does not help.
+	Due time.Time
+	// Also are other steps that wait, in parallel branches.
+	Also []journal.Step
 }
 
 // Error says what it waits for.
 func (e *WaitingError) Error() string {
-	return fmt.Sprintf("run %s waits at %s for %s", e.Run, e.Step, e.For)
+	s := fmt.Sprintf("run %s waits at %s for %s", e.Run, e.Step, e.For)
+	switch {
+	case e.For == toolabi.FuncApprove:
+		s = fmt.Sprintf("run %s waits at %s for somebody to agree", e.Run, e.Step)
+		if !e.Due.IsZero() {
+			s += " before " + e.Due.UTC().Format(time.RFC3339)
+		}
+	case !e.Due.IsZero():
+		s += ", until " + e.Due.UTC().Format(time.RFC3339)
+	}
+	if len(e.Also) > 0 {
+		s += fmt.Sprintf("; and at %v", e.Also)
+	}
+	return s
 }
 
 // LateError says that an outcome came in when it could no longer count, and that a person should look at it first.

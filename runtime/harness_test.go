@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -129,8 +130,10 @@ type machine struct {
 	mem   *journaltest.Mem
 	world *world
 	tools map[string]tool
-	reads int
-	mu    sync.Mutex
+	// declare changes what the manifest says of a tool; nil leaves it.
+	declare func(*toolabi.Tool)
+	reads   int
+	mu      sync.Mutex
 }
 
 func newMachine(t *testing.T, tools map[string]tool) *machine {
@@ -194,11 +197,23 @@ func (m *machine) funcs() []hostfuncs.Func {
 		}
 		return nil, nil
 	}
-	return []hostfuncs.Func{
-		{Name: toolabi.FuncHTTPSend, Class: toolabi.Once, Call: m.world.send},
+	asText := func(b []byte) ([]byte, error) { return json.Marshal(string(b)) }
+	ofText := func(b []byte) ([]byte, error) {
+		var s string
+		err := json.Unmarshal(b, &s)
+		return []byte(s), err
+	}
+	funcs := []hostfuncs.Func{
+		{Name: toolabi.FuncHTTPSend, Class: toolabi.Once, Call: m.world.send, ShowRequest: asText, ShowReply: asText, ParseReply: ofText},
 		{Name: toolabi.FuncClock, Class: toolabi.Read, Call: read},
 		{Name: toolabi.FuncLog, Class: toolabi.Free, Call: said},
 	}
+	for _, f := range hostfuncs.Standard(hostfuncs.Config{}) {
+		if f.Class == toolabi.Wait || f.Class == toolabi.Call {
+			funcs = append(funcs, f)
+		}
+	}
+	return funcs
 }
 
 // spec names every tool of the machine in a module "m"; names that begin with "keyed" or "idem" or "read" declare so.
@@ -216,6 +231,9 @@ func (m *machine) spec(input string) (runtime.Spec, map[toolabi.Digest][]byte) {
 			t.Idempotency = toolabi.ReadOnly
 		case strings.HasPrefix(name, "pure"):
 			t.Idempotency = toolabi.Pure
+		}
+		if m.declare != nil {
+			m.declare(&t)
 		}
 		manifest.Tools = append(manifest.Tools, t)
 	}

@@ -19,6 +19,9 @@ func (f *frame) host(ctx context.Context, name string, request []byte) (toolabi.
 	if known && fn.Class == toolabi.Free {
 		return f.free(ctx, fn, request), nil
 	}
+	if known && name == toolabi.FuncToolCall {
+		return f.callTool(ctx, fn, request)
+	}
 	o := f.op(name, fn, known, request)
 	out, err := f.run.step(ctx, o)
 	if err != nil {
@@ -63,7 +66,7 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 	f.seen[digest]++
 	n, occurrence := f.n, f.seen[digest]
 	f.mu.Unlock()
-	o := op{step: f.step.Child(n), name: name, class: toolabi.Read, request: request, digest: digest}
+	o := op{step: f.step.Child(n), name: name, class: toolabi.Read, request: request, digest: digest, frame: f}
 	if !known {
 		o.refused = toolabi.NewError(toolabi.Unsupported, fmt.Sprintf("this host does not have %s", name))
 		return o
@@ -91,11 +94,25 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 			o.refused = readable(hostfuncs.AsError(err))
 		}
 	}
+	o.pending = func() (hostfuncs.Pending, error) { return f.pending(fn, request) }
 	o.perform = func(ctx context.Context, intent *journal.Entry) (outcome, error) {
 		f.goLive()
 		return f.do(ctx, fn, request, intent)
 	}
 	return o
+}
+
+// pending says what a function of class Wait waits for.
+func (f *frame) pending(fn hostfuncs.Func, request []byte) (hostfuncs.Pending, error) {
+	f.goLive()
+	if fn.Await == nil {
+		return hostfuncs.Pending{}, nil // somebody answers it
+	}
+	p, err := fn.Await(f.hostCall(fn, nil), request)
+	if by := f.run.approveBy; err == nil && p.Due.IsZero() && !by.IsZero() && (p.Expires.IsZero() || by.Before(p.Expires)) {
+		p.Expires = by
+	}
+	return p, err
 }
 
 // do calls the function.

@@ -13,6 +13,7 @@ type loaded struct {
 	state   *journal.State
 	history *journal.History
 	grants  hostfuncs.Grants // what resumes have added
+	partial bool             // it is a copy that was cut off
 }
 
 // load reads a run's log and holds it against the rules again.
@@ -26,7 +27,14 @@ func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 			return nil, damaged(run, err)
 		}
 		l.history.Add(entry)
-		if entry.Kind != journal.Record || entry.Name != recordGrants {
+		if entry.Kind != journal.Record {
+			continue
+		}
+		switch entry.Name {
+		case recordCopying, recordCopied:
+			l.partial = entry.Name == recordCopying
+		}
+		if entry.Name != recordGrants {
 			continue
 		}
 		body, err := journal.Body(ctx, e.blobs, entry)

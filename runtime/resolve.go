@@ -14,10 +14,12 @@ import (
 // Resolution is what someone says about an effect whose outcome is unknown.
 type Resolution struct {
 	// Happened says that the effect took place, with Reply as what the tool is to be told: the encoded reply of the host
-	// function. False says that it did not take place, and may be attempted again under the same key. For a step that
-	// waits, true is the answer that Reply holds, and false a denial.
+	// function. False says that it did not take place, and may be attempted again under the same key.
 	Happened bool
 	Reply    []byte
+	// NewKey lets the next attempt of what did not take place have another idempotency key, for a provider that remembers
+	// the old one as failed. A first request that comes late after all is then not recognised as the same.
+	NewKey bool
 	// Now accepts "did not happen" although the request might still be on its way. It is recorded.
 	Now bool
 	// By and Note say who says so, and why.
@@ -42,9 +44,9 @@ func (e *TooSoonError) Error() string {
 	return fmt.Sprintf("run %s: the request of %s may still be on its way until %s", e.Run, e.Step, e.Until.UTC().Format(time.RFC3339))
 }
 
-// Resolve settles an effect whose outcome is unknown, or answers a step that waits. Nothing is executed. For an effect
-// it claims the run first, so it is refused while the run is being driven; what waits is answered by anyone, at any time.
-// What a cancelled run left in doubt is settled by a late entry, which changes no outcome.
+// Resolve settles an effect whose outcome is unknown. Nothing is executed. It claims the run first, so it is refused while
+// the run is being driven. What a closed run left in doubt is settled by a late entry, which changes no outcome. Steps that
+// wait are answered with Answer.
 //
 // Errors: *BusyError; *TooSoonError; ErrNotOpen, with what the log holds instead; journal.ErrClosed for a step of a
 // finished run that is not in doubt; journal.ErrNotFound.
@@ -70,8 +72,7 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 		return err
 	}
 	step, past := l.history.Latest(step)
-	waits := past != nil && past.Open() && past.Intent.OnCut == journal.Await
-	if !waits && !l.state.Finished {
+	if !l.state.Finished {
 		if err := e.mayClaim(l.state, false); err != nil {
 			return err
 		}
@@ -86,24 +87,31 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 	if !res.Happened && happenedLate(past) {
 		return fmt.Errorf("run %s: %s did happen, its outcome came too late to count and is in the log: %w", run, step, ErrContradicted)
 	}
-	if !res.Happened && !res.Now && !waits && e.cfg.Now().Before(settled) {
+	if !res.Happened && !res.Now && e.cfg.Now().Before(settled) {
 		return &TooSoonError{Run: run, Step: step, Until: settled}
 	}
-	said, err := e.verdict(ctx, l.state.Open[step].OnCut, past.Intent, res)
+	said, err := e.verdict(ctx, l, past.Intent, res)
 	if err != nil {
 		return err
 	}
-	switch {
-	case l.state.Finished:
-		said.Kind = journal.Late
-		if said.Outcome == 0 {
-			said.Outcome, said.Effect = journal.Fail, journal.EffectNone
-		}
-		return e.extend(ctx, l.state, said)
-	case waits:
-		return e.extend(ctx, l.state, said)
+	if l.state.Finished {
+		return e.extend(ctx, l.state, asLateVerdict(said))
 	}
-	end, err := e.begin(run)
+	return e.settle(ctx, l.state, said)
+}
+
+// asLateVerdict is what settles a step of a closed run.
+func asLateVerdict(said journal.Entry) journal.Entry {
+	said.Kind, said.Key, said.Owner = journal.Late, "", ""
+	if said.Outcome == 0 {
+		said.Outcome, said.Effect = journal.Fail, journal.EffectNone
+	}
+	return said
+}
+
+// settle claims a run, appends what settles a step, and lets go of the run again, in one append.
+func (e *Engine) settle(ctx context.Context, s *journal.State, said journal.Entry) error {
+	end, err := e.begin(s.Run)
 	if err != nil {
 		return err
 	}
@@ -112,9 +120,9 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 	if err != nil {
 		return err
 	}
-	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "settled " + string(step)}
+	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "settled " + string(said.Step)}
 	said.Owner, released.Owner = claim.Owner, claim.Owner
-	return e.extend(ctx, l.state, claim, said, released)
+	return e.extend(ctx, s, claim, said, released)
 }
 
 // extend appends entries at the end of a log that is as s says. Errors: journal.ErrConflict when it is not.
@@ -158,58 +166,44 @@ func resolvable(s *journal.State, step journal.Step, past *journal.Past) error {
 		return not("has a result (%s) already", past.Result.Outcome)
 	case past.Void != nil:
 		return not("did not happen, somebody has said already")
-	case past.Intent.OnCut != journal.Await && !isEffect(past.Intent.Class):
+	case past.Intent.OnCut == journal.Await:
+		return not("(%s) waits, and nothing was executed yet", past.Intent.Name)
+	case !isEffect(past.Intent.Class):
 		return not("(%s) is not an effect, it is done again by itself", past.Intent.Name)
 	}
 	return nil
 }
 
-// settled is when a request that was announced can no longer be on its way to the other side: it leaves at SendBy at the
-// latest, which is the request's own timeout after the intent, may be on its way for as long again, and then the tool's
-// settle time.
+// settled is settledAt for a step of a log.
 func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, intent *journal.Entry) (time.Time, error) {
-	until := intent.SendBy + max(intent.SendBy-intent.Time, 0)
-	call := l.history.Find(step.Parent())
-	if call == nil || call.Known() == nil {
-		return time.Unix(0, until), nil
+	var tool toolabi.Tool
+	if call := l.history.Find(step.Parent()); call != nil && call.Known() != nil {
+		spec, err := e.readSpec(ctx, l.history.Created())
+		if err != nil {
+			return time.Time{}, err
+		}
+		_, tool, _ = spec.tool(call.Known().Name) // a tool that is gone has no settle time
 	}
-	spec, err := e.readSpec(ctx, l.history.Created())
-	if err != nil {
-		return time.Time{}, err
-	}
-	if _, tool, err := spec.tool(call.Known().Name); err == nil {
-		until += int64(time.Duration(tool.SettleMS) * time.Millisecond)
-	}
-	return time.Unix(0, until), nil
+	return time.Unix(0, settledAt(intent, tool)), nil
 }
 
 // verdict is the entry that settles a step.
-func (e *Engine) verdict(ctx context.Context, onCut journal.OnCut, intent *journal.Entry, res Resolution) (journal.Entry, error) {
-	said := journal.Entry{Kind: journal.Void, Step: intent.Step, Name: intent.Name, Class: intent.Class, By: res.By, Note: res.Note}
-	if said.By == "" {
-		said.By = "somebody"
-	}
-	if !res.Happened && onCut == journal.Await {
-		return denial(said)
-	}
+func (e *Engine) verdict(ctx context.Context, l *loaded, intent *journal.Entry, res Resolution) (journal.Entry, error) {
+	said := journal.Entry{Kind: journal.Void, Step: intent.Step, Name: intent.Name, Class: intent.Class, By: someone(res.By), Note: res.Note}
 	if !res.Happened {
 		if res.Now {
 			said.Note = note(said.Note, "said before the request could have settled")
 		}
+		if res.NewKey {
+			said.Key = idempotencyKey(e.identity, l.state.Run, intent.Step, intent.Request, int(l.state.Len))
+		}
 		return said, nil
 	}
 	said.Kind, said.Outcome = journal.Result, journal.OK
-	if onCut == journal.Doubt {
+	if l.state.Open[intent.Step].OnCut == journal.Doubt {
 		said.Effect = journal.EffectApplied
 	}
 	return said, journal.SetBody(ctx, e.blobs, &said, res.Reply)
-}
-
-// denial is the answer no to a step that waits: nothing was executed, and the tool is told so.
-func denial(said journal.Entry) (journal.Entry, error) {
-	body, err := encodeError(toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s was denied: %s", said.Step, said.Note)))
-	said.Kind, said.Outcome, said.Body = journal.Result, journal.Denied, body
-	return said, err
 }
 
 func note(a, b string) string {

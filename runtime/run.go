@@ -23,6 +23,8 @@ type Run struct {
 	spec   *Spec
 	log    *appender
 	grants hostfuncs.Grants
+	// approveBy is the last moment at which a yes counts to a question that is put now; zero for any time.
+	approveBy time.Time
 
 	steps sync.WaitGroup // the driver's own steps that are being asked for
 
@@ -31,6 +33,7 @@ type Run struct {
 	busy    map[journal.Step]bool // guarded by mu: those that are being asked for now
 	over    bool                  // guarded by mu: the driver has returned
 	stopped error                 // guarded by mu: the first reason to stop
+	waits   []*WaitingError       // guarded by mu: steps that wait for something outside
 	counts  Counts                // guarded by mu
 }
 
@@ -62,26 +65,29 @@ func (r *Run) Flush() error { return r.journalError(r.log.flush()) }
 //
 // A *toolabi.Error is an outcome that the driver may handle. Any other error ends the driving: the driver returns it.
 func (r *Run) Call(ctx context.Context, step journal.Step, tool string, input []byte) ([]byte, error) {
-	answered, err := r.ask(step)
+	return r.Invoke(ctx, CallSpec{Step: step, Tool: tool, Input: input})
+}
+
+// CallSpec is one call.
+type CallSpec struct {
+	Step journal.Step
+	// Tool is the tool's full name, "module.tool".
+	Tool string
+	// Input is JSON.
+	Input []byte
+	// Retry, when it has attempts, takes the place of the tool's own policy: the call is tried again after any failure but
+	// a refusal, as long as no effect that must not be repeated took place in it.
+	Retry toolabi.RetryPolicy
+}
+
+// Invoke is Call with all that can be said about a call.
+func (r *Run) Invoke(ctx context.Context, c CallSpec) ([]byte, error) {
+	answered, err := r.ask(c.Step)
 	if err != nil {
 		return nil, err
 	}
 	defer answered()
-	return r.call(ctx, step, tool, input)
-}
-
-// CallSpec is one call of Invoke or CallAll.
-type CallSpec struct {
-	Step  journal.Step
-	Tool  string
-	Input []byte
-	// Retry says how the call is tried again after a failure that permits it. The zero value means once.
-	Retry toolabi.RetryPolicy
-}
-
-// Invoke makes a call as Call does, with the policy for trying it again.
-func (r *Run) Invoke(ctx context.Context, c CallSpec) ([]byte, error) {
-	return r.Call(ctx, c.Step, c.Tool, c.Input)
+	return r.call(ctx, c)
 }
 
 // CallResult is what came of one call of CallAll.
@@ -90,7 +96,7 @@ type CallResult struct {
 	Err    error
 }
 
-// CallAll makes calls in parallel, each as Invoke does, and returns when all have ended. One that fails or becomes
+// CallAll makes calls in parallel, each as Call does, and returns when all have ended. One that fails or becomes
 // uncertain does not break off the others.
 func (r *Run) CallAll(ctx context.Context, calls []CallSpec) []CallResult {
 	results := make([]CallResult, len(calls))
@@ -180,8 +186,8 @@ func (r *Run) ask(step journal.Step) (answered func(), err error) {
 	if err := step.Validate(); err != nil {
 		return nil, &hostError{err}
 	}
-	if step.Parent() != "" || step.Attempt() != 1 {
-		return nil, &hostError{fmt.Errorf("step %q: a driver names its steps without / and ~", string(step))}
+	if step.Parent() != "" || step.Attempt() != 1 || step.Asks() != "" {
+		return nil, &hostError{fmt.Errorf("step %q: a driver names its steps without /, ? and ~", string(step))}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,12 +31,17 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 	if err := e.storeModules(ctx, spec, modules); err != nil {
 		return false, err
 	}
+	return e.create(ctx, run, spec, journal.Entry{}, claim)
+}
+
+// create writes the first entry of a run whose modules are stored. by says who begins it, and why.
+func (e *Engine) create(ctx context.Context, run string, spec Spec, by journal.Entry, claim bool) (begun bool, err error) {
 	body, err := toolabi.Encode(spec)
 	if err != nil {
 		return false, err
 	}
 	now := e.cfg.Now().UnixNano()
-	created := journal.Entry{Kind: journal.Created, Name: spec.Driver, Time: now}
+	created := journal.Entry{Kind: journal.Created, Name: spec.Driver, Time: now, By: by.By, Note: by.Note}
 	if e.blobs != nil {
 		created.Refs = spec.refs()
 	}

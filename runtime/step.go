@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -25,6 +27,15 @@ type op struct {
 	keyTTL  time.Duration  // how long the provider remembers the key; 0: for ever
 	timeout time.Duration  // how long an effect may be on its way
 	key     func() string  // derives the idempotency key; nil: the step has none
+
+	frame      *frame              // the call that asks, nil for the driver
+	callee     Module              // of a call: the module that is entered
+	tool       toolabi.Tool        // of a call: the tool of it
+	unasked    bool                // of a call: nobody is asked whether it may begin
+	retry      toolabi.RetryPolicy // of a call: how it is tried again
+	anyFailure bool                // of a call: after whatever is not a refusal
+
+	pending func() (hostfuncs.Pending, error) // of class Wait: what is waited for
 	perform func(ctx context.Context, intent *journal.Entry) (outcome, error)
 }
 
@@ -64,6 +75,11 @@ func (r *Run) step(ctx context.Context, o op) (outcome, error) {
 		if errors.As(err, &cut) {
 			return outcome{}, err // the call ends, and the run goes on
 		}
+		var waits *WaitingError
+		if errors.As(err, &waits) {
+			r.noteWaiting(waits)
+			return outcome{}, err // this branch ends, and others go on
+		}
 		if err != nil {
 			return outcome{}, r.halt(r.describeFence(r.stopFor(step, err)))
 		}
@@ -95,10 +111,12 @@ func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journa
 	switch {
 	case past == nil:
 		return r.attempt(ctx, o, step, nil)
+	case past.Result != nil && past.Result.Retry:
+		return r.nextAttempt(ctx, o, step, past)
 	case past.Result != nil:
 		return r.serve(ctx, o, step, *past.Result)
 	case past.Void != nil:
-		return r.attempt(ctx, o, step.At(step.Attempt()+1), past.Intent)
+		return r.attempt(ctx, o, step.At(step.Attempt()+1), past)
 	}
 	return r.reopen(ctx, o, step, past, open)
 }
@@ -146,9 +164,12 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		if open.Unsent {
 			return outcome{}, r.void(step, past)
 		}
-		return outcome{}, r.uncertain(step, past)
+		if ctx.Err() != nil {
+			return outcome{}, r.ended(ctx)
+		}
+		return outcome{}, r.lookUp(ctx, step, past)
 	case journal.Await:
-		return outcome{}, &WaitingError{Run: r.id, Step: step, For: past.Intent.Name}
+		return r.goOnWaiting(ctx, o, step, past.Intent)
 	}
 	if ctx.Err() != nil {
 		return outcome{}, r.ended(ctx)
@@ -175,14 +196,21 @@ func (r *Run) flushUnlessFusing() error {
 	return r.log.flush()
 }
 
-// attempt begins an attempt that the log does not hold. before is the intent of the attempt before it, whose key, seed
-// and start it inherits.
-func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Entry) (outcome, error) {
+// attempt begins an attempt that the log does not hold. before is the attempt before it, whose key, seed and start it
+// inherits.
+func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Past) (outcome, error) {
 	if err := r.mayBegin(ctx, step); err != nil {
 		return outcome{}, err
 	}
+	var approval journal.Digest
+	if o.class == toolabi.Call && o.refused == nil && !o.unasked && before == nil {
+		var err error
+		if approval, o.refused, err = r.agreed(ctx, o); err != nil {
+			return outcome{}, err
+		}
+	}
 	if o.refused == nil && o.key != nil && o.class == toolabi.Effect {
-		if why := r.expired(o, o.key()); why != "" && before != nil {
+		if why := r.expired(o, inheritedKey(before, o.key)); why != "" && before != nil {
 			o.class = toolabi.Once // it is known that it did not happen; what is sent now must not be repeated any more
 		} else if why != "" {
 			o.refused = toolabi.NewError(toolabi.Expired, "it might happen a second time: "+why)
@@ -199,7 +227,11 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 	if err != nil {
 		return outcome{}, err
 	}
-	durable := o.class != toolabi.Call
+	if o.class == toolabi.Wait {
+		return r.await(ctx, o, step, intent)
+	}
+	intent.Approval = approval
+	durable := o.class != toolabi.Call || !approval.IsZero()
 	if !durable {
 		r.log.view(func(_ *journal.History, s *journal.State) { durable = !s.Fuses() })
 	}
@@ -207,11 +239,11 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 		return r.executeFirst(ctx, o, step, intent)
 	}
 	intent, err = r.log.add(intent, durable)
+	if errors.Is(err, journal.ErrExpired) {
+		err = errMoved // the time ran out just now
+	}
 	if err != nil {
 		return outcome{}, err
-	}
-	if o.class == toolabi.Wait {
-		return outcome{}, &WaitingError{Run: r.id, Step: step, For: o.name}
 	}
 	return r.execute(ctx, o, step, &intent)
 }
@@ -239,8 +271,9 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 	doing := ctx
 	once := o.class == toolabi.Once
 	if once {
-		// Its own timeout bounds it. Nothing else breaks it off, because that would leave its outcome unknown.
-		doing = context.WithoutCancel(ctx)
+		var done func()
+		doing, done = r.engine.unhurried(ctx)
+		defer done()
 	}
 	out, err := o.perform(doing, intent)
 	if err != nil {
@@ -262,7 +295,7 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (outcome, error) {
 	if o.class == toolabi.Once && out.err != nil && out.err.Effect == toolabi.EffectUnknown && intent != nil {
 		if !brokenUnknownShown {
-			return outcome{}, r.doubt(step, *intent, out)
+			return outcome{}, r.doubt(ctx, step, *intent, out)
 		}
 		known := *out.err
 		known.Effect = toolabi.EffectNone
@@ -272,6 +305,9 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		out.err = readable(out.err)
 	}
 	result, err := r.resultEntry(ctx, o, step, intent, out)
+	if due, again := r.retries(o, step, out.err); again && err == nil {
+		result.Retry, result.Due = true, due
+	}
 	if err != nil {
 		if reply := out.precious(o); reply != nil && r.engine.cfg.Rescue != nil {
 			r.engine.cfg.Rescue(r.id, step, reply)
@@ -284,7 +320,35 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 	}
 	out.at = result.Known()
 	r.observe(o, step, Ended, out.err)
+	if result.Retry {
+		return outcome{}, errMoved // to the next attempt
+	}
 	return out, nil
+}
+
+// unhurried is the context of what must not be repeated. Its own timeout bounds it; nothing else breaks it off, because that
+// would leave its outcome unknown, but a process that has to end and cannot wait for ever.
+func (e *Engine) unhurried(ctx context.Context) (context.Context, func()) {
+	doing, give := context.WithCancelCause(context.WithoutCancel(ctx))
+	var timer *time.Timer
+	var mu sync.Mutex // guards timer
+	stop := context.AfterFunc(ctx, func() {
+		if !interrupted(ctx) {
+			return // a limit of the call's
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		timer = time.AfterFunc(e.cfg.Grace, func() { give(context.Cause(ctx)) })
+	})
+	return doing, func() {
+		stop()
+		mu.Lock()
+		defer mu.Unlock()
+		if timer != nil {
+			timer.Stop()
+		}
+		give(nil)
+	}
 }
 
 // executeFirst is the negative control: the effect takes place before anything is written.

@@ -11,7 +11,7 @@ import (
 const maxCrashes = 3
 
 // Work drives every run that can go on by itself, one after the other, and returns when there is none left or ctx ends.
-// Runs that wait for a person, diverged, are driven by a living process, crashed three times in a row without progress,
+// Runs that wait for a person or a time, diverged, are driven by a living process, crashed three times in a row without progress,
 // or have a driver that this program lacks, are left alone. Each run is driven at most once.
 //
 // report, when not nil, is told what came of each; when it returns false, Work ends.
@@ -51,21 +51,22 @@ func (e *Engine) next(ctx context.Context, after string) (string, error) {
 
 // canGoOn says whether a run can be driven now. A cancelled one can always be closed.
 func (e *Engine) canGoOn(s *journal.State) bool {
-	if !s.CancelAsked && waitsForSomebody(s) {
+	if !s.CancelAsked && e.waitsForSomebody(s) {
 		return false
 	}
 	return e.mayClaim(s, false) == nil
 }
 
-// waitsForSomebody says whether a run cannot go on before someone has said something.
-func waitsForSomebody(s *journal.State) bool {
-	if s.Late > 0 || s.Unconfirmed || s.Stopped == journal.StopDiverged || s.Stopped == journal.StopUncertain || len(s.InDoubt()) > 0 {
+// waitsForSomebody says whether a run cannot go on before someone has said something, or before its time has come. One
+// that was cut off with an effect in doubt can: a look-up may know.
+func (e *Engine) waitsForSomebody(s *journal.State) bool {
+	switch {
+	case s.Late > 0 || s.Unconfirmed:
 		return true
+	case s.Woken:
+		return false
+	case s.Stopped == journal.StopWaiting:
+		return s.Due == 0 || e.cfg.Now().UnixNano() < s.Due
 	}
-	for _, o := range s.Open {
-		if o.OnCut == journal.Await {
-			return true
-		}
-	}
-	return false
+	return s.Stopped == journal.StopDiverged || s.Stopped == journal.StopUncertain
 }

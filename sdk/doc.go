@@ -3,7 +3,7 @@
 // A module is a Go program built with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared. Its init names the module with
 // Module and its tools with Register; its main is empty and never runs. A tool is a function from an input struct to an
 // output struct, and goes out into the world through the functions of this package only: Log, Progress, Clock, Random,
-// HTTPFetch and HTTPSend. Built for any other platform the same code is plain Go, and package sdktest runs it under
+// HTTPFetch, HTTPSend, Approve, Sleep, SleepUntil and CallTool. Built for any other platform the same code is plain Go, and package sdktest runs it under
 // go test against a world that the test makes up.
 //
 // # What is the same in every call

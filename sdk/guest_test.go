@@ -54,6 +54,12 @@ func TestGuestAnswersThroughItsExports(t *testing.T) {
 		{"http_fetch", `{"n":0}`, answers(message(t, reply)), output("a body of more than seven bytes"), "http_fetch"},
 		{"http_send", `{"n":0}`, answers(message(t, reply)), output("a body of more than seven bytes"), "http_send"},
 		{"http_send", `{"n":0}`, []guestAnswer{{Error: message(t, denied)}}, toolabi.Reply{Err: denied}, "http_send"},
+		{"approve", `{"n":5}`, answers(message(t, toolabi.ApproveReply{By: "mia"})), output("mia"), "approve"},
+		{"approve", `{"n":0}`, []guestAnswer{{Error: message(t, denied)}}, toolabi.Reply{Err: denied}, "approve"},
+		{"sleep", `{"n":1}`, answers(message(t, toolabi.SleepReply{})), output(""), "sleep"},
+		{"sleep", `{"n":0}`, nil, output(""), ""},
+		{"sleep_until", `{"n":1900000000}`, answers(message(t, toolabi.SleepReply{})), output(""), "sleep"},
+		{"tool_call", `{"n":4}`, answers(message(t, toolabi.ToolCallReply{Output: []byte(`{"text":"from another","more":1}`)})), output("from another"), "tool_call"},
 		{"log", `{"n":0}`, nil, output(""), "log"},
 		{"progress", `{"n":7}`, nil, output(""), "progress"},
 		{"big", `{"n":3000}`, nil, output(strings.Repeat("x", 3000)), ""},
@@ -102,7 +108,7 @@ func TestGuestDescribesItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Tools) != 10 || len(m.Capabilities) != 2 || len(got.Asked) != 0 {
+	if len(m.Tools) != 14 || len(m.Capabilities) != 3 || len(got.Asked) != 0 {
 		t.Errorf("described %d tools and %d capabilities, asking for %v", len(m.Tools), len(m.Capabilities), got.Asked)
 	}
 }

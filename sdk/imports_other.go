@@ -15,5 +15,8 @@ func crossClock(b []byte) int64     { return host.Cross(toolabi.FuncClock, b) }
 func crossRandom(b []byte) int64    { return host.Cross(toolabi.FuncRandom, b) }
 func crossHTTPFetch(b []byte) int64 { return host.Cross(toolabi.FuncHTTPFetch, b) }
 func crossHTTPSend(b []byte) int64  { return host.Cross(toolabi.FuncHTTPSend, b) }
+func crossApprove(b []byte) int64   { return host.Cross(toolabi.FuncApprove, b) }
+func crossSleep(b []byte) int64     { return host.Cross(toolabi.FuncSleep, b) }
+func crossToolCall(b []byte) int64  { return host.Cross(toolabi.FuncToolCall, b) }
 
 func resultRead(b []byte) int { return copy(b, host.Result()) }

@@ -22,7 +22,7 @@ import (
 func TestModuleImportsOnlyTheHostFunctionsItsToolsUse(t *testing.T) {
 	for module, want := range map[string][]string{
 		"./testdata/templated":  {"clock"}, // uses text/template
-		"./testdata/everything": {"clock", "http_fetch", "http_send", "log", "progress", "random"},
+		"./testdata/everything": {"approve", "clock", "http_fetch", "http_send", "log", "progress", "random", "sleep", "tool_call"},
 		"../tools/text":         nil, // uses text/template
 		"../tools/payments":     {"http_fetch", "http_send", "log", "progress"},
 	} {

@@ -42,12 +42,27 @@ func importHTTPFetch(p unsafe.Pointer, size uint32) int64
 //go:noescape
 func importHTTPSend(p unsafe.Pointer, size uint32) int64
 
+//go:wasmimport wrun_v1 approve
+//go:noescape
+func importApprove(p unsafe.Pointer, size uint32) int64
+
+//go:wasmimport wrun_v1 sleep
+//go:noescape
+func importSleep(p unsafe.Pointer, size uint32) int64
+
+//go:wasmimport wrun_v1 tool_call
+//go:noescape
+func importToolCall(p unsafe.Pointer, size uint32) int64
+
 func crossLog(b []byte) int64       { return importLog(at(b), uint32(len(b))) }
 func crossProgress(b []byte) int64  { return importProgress(at(b), uint32(len(b))) }
 func crossClock(b []byte) int64     { return importClock(at(b), uint32(len(b))) }
 func crossRandom(b []byte) int64    { return importRandom(at(b), uint32(len(b))) }
 func crossHTTPFetch(b []byte) int64 { return importHTTPFetch(at(b), uint32(len(b))) }
 func crossHTTPSend(b []byte) int64  { return importHTTPSend(at(b), uint32(len(b))) }
+func crossApprove(b []byte) int64   { return importApprove(at(b), uint32(len(b))) }
+func crossSleep(b []byte) int64     { return importSleep(at(b), uint32(len(b))) }
+func crossToolCall(b []byte) int64  { return importToolCall(at(b), uint32(len(b))) }
 
 // at returns where b lies in linear memory. Go's collector moves no heap object, and a host reads or writes before the
 // import returns.

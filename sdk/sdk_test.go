@@ -20,17 +20,16 @@ type nothing struct{}
 func init() {
 	sdk.Module("sdk-test", "1.2.3", "for tests",
 		sdk.Need(toolabi.FuncHTTPFetch, "to read"), sdk.Need(toolabi.FuncHTTPSend, "to write", "https://host.test"),
+		sdk.Need(toolabi.FuncToolCall, "to call", "other.*", "third.one"),
 		sdk.Limit(toolabi.Limits{MemoryBytes: 1 << 20}))
 	sdk.Register(sdk.Tool[nothing, nothing]{
 		Name: "do", Description: "does it", Idempotency: sdk.Keyed, KeyTTL: time.Hour + 999*time.Microsecond,
-		Lookup: "look", Settle: time.Second, Compensate: "look", Destructive: true, Approval: true, Timeout: time.Minute,
+		Lookup: "look", Settle: time.Second, Compensate: "undo", Destructive: true, Approval: true, Timeout: time.Minute,
 		Retry: sdk.Retry{Attempts: 3, Backoff: time.Second, MaxBackoff: -1},
 		Run:   func(context.Context, nothing) (nothing, error) { return nothing{}, do() },
 	})
-	sdk.Register(sdk.Tool[nothing, nothing]{
-		Name: "look", Idempotency: sdk.ReadOnly,
-		Run: func(context.Context, nothing) (nothing, error) { return nothing{}, nil },
-	})
+	sdk.Register(sdk.Tool[sdk.LookupInput, sdk.LookupOutput]{Name: "look", Idempotency: sdk.ReadOnly, Run: look})
+	sdk.Register(sdk.Tool[sdk.CompensateInput, undone]{Name: "undo", Idempotency: sdk.Idempotent, Run: undo})
 }
 
 // run lets the tool do f in a world.
@@ -47,7 +46,7 @@ func TestManifestSaysWhatWasRegistered(t *testing.T) {
 	got.Input, got.Output = nil, nil
 	want := toolabi.Tool{
 		Name: "do", Description: "does it", Idempotency: toolabi.Keyed, KeyTTLMS: 3_600_000, Lookup: "look", SettleMS: 1000,
-		Compensate: "look", Destructive: true, Approval: true, TimeoutMS: 60_000,
+		Compensate: "undo", Destructive: true, Approval: true, TimeoutMS: 60_000,
 		Retry: toolabi.RetryPolicy{Attempts: 3, BackoffMS: 1000},
 	}
 	if got.Name != want.Name || got.Description != want.Description || got.Idempotency != want.Idempotency ||
@@ -59,7 +58,7 @@ func TestManifestSaysWhatWasRegistered(t *testing.T) {
 	if m.Name != "sdk-test" || m.Version != "1.2.3" || m.Description != "for tests" || m.Limits.MemoryBytes != 1<<20 {
 		t.Errorf("the module is %+v", m)
 	}
-	if len(m.Capabilities) != 2 || m.Capabilities[1].Reason != "to write" || len(m.Capabilities[1].Targets) != 1 {
+	if len(m.Capabilities) != 3 || m.Capabilities[1].Reason != "to write" || len(m.Capabilities[1].Targets) != 1 {
 		t.Errorf("the module needs %+v", m.Capabilities)
 	}
 }

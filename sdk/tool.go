@@ -32,11 +32,14 @@ type Tool[In, Out any] struct {
 	Idempotency toolabi.Idempotency
 	// KeyTTL is how long the provider remembers an idempotency key; mandatory for Keyed.
 	KeyTTL time.Duration
-	// Lookup names the ReadOnly tool of the module that can tell what became of a call.
+	// Lookup names the ReadOnly tool of the module that can tell what became of a call that was cut off in something that
+	// must not be repeated. Its In is LookupInput and its Out is LookupOutput.
 	Lookup string
 	// Settle is how long a request may still be on its way after its timeout; mandatory with Lookup.
 	Settle time.Duration
-	// Compensate names the tool of the module that undoes a call.
+	// Compensate names another tool of the module, which undoes a call. Its In is CompensateInput, and its Out what it
+	// likes: that is recorded and not looked at. It undoes what is in the Effects, also when the call failed after them,
+	// and is best Idempotent or Keyed, as it may be cut off itself.
 	Compensate string
 	// Destructive says that what the tool does cannot be undone.
 	Destructive bool

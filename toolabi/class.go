@@ -42,7 +42,7 @@ type Idempotency string
 const (
 	// Pure tools use nothing but log and progress.
 	Pure Idempotency = "pure"
-	// ReadOnly tools use Read functions besides.
+	// ReadOnly tools use Read functions besides, and call tools that are Pure or ReadOnly themselves.
 	ReadOnly Idempotency = "read"
 	// Idempotent tools may be done again: their sends are Effects.
 	Idempotent Idempotency = "idempotent"
@@ -55,13 +55,14 @@ const (
 // Idempotencies lists the declarations in the order of the documentation.
 var Idempotencies = []Idempotency{Pure, ReadOnly, Idempotent, Keyed, NonIdempotent}
 
-// Allows says whether a tool that declares i may use a host function of class c.
+// Allows says whether a tool that declares i may use a host function of class c. Which tools a ReadOnly one may call is
+// judged at the call.
 func (i Idempotency) Allows(c Class) bool {
 	switch i {
 	case Pure:
 		return c == Free
 	case ReadOnly:
-		return c == Free || c == Read
+		return c == Free || c == Read || c == Call
 	}
 	return true
 }

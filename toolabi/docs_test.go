@@ -114,6 +114,8 @@ func TestDocsGiveTheCaps(t *testing.T) {
 		"MaxManifestMS": toolabi.MaxManifestMS, "MaxRandom": toolabi.MaxRandom, "MaxHTTPHeaders": toolabi.MaxHTTPHeaders,
 		"MaxHTTPHeaderBytes": toolabi.MaxHTTPHeaderBytes, "MaxHTTPBody": toolabi.MaxHTTPBody,
 		"DefaultHTTPTimeout": toolabi.DefaultHTTPTimeout, "MaxHTTPTimeout": toolabi.MaxHTTPTimeout,
+		"MaxApproveText": toolabi.MaxApproveText, "MaxApproveDetail": toolabi.MaxApproveDetail, "MaxSleepMS": toolabi.MaxSleepMS,
+		"MaxCallDepth": toolabi.MaxCallDepth,
 	}
 	for _, row := range rows(t, abiDoc(t), "cap") {
 		n, err := strconv.Atoi(strings.ReplaceAll(row[1], ",", ""))
@@ -129,7 +131,7 @@ func TestDocsGiveTheCaps(t *testing.T) {
 
 func TestDocsSayWhatAPromiseMakesOfAClass(t *testing.T) {
 	doc := abiDoc(t)
-	classes := []toolabi.Class{toolabi.Free, toolabi.Read, toolabi.Local, toolabi.Effect, toolabi.Once, toolabi.Wait}
+	classes := []toolabi.Class{toolabi.Free, toolabi.Read, toolabi.Local, toolabi.Effect, toolabi.Once, toolabi.Wait, toolabi.Call}
 	header := "\n| idempotency |"
 	for i, row := range rows(t, doc, "class") {
 		if row[0] != classes[i].String() {

@@ -20,6 +20,9 @@ var Functions = []Function{
 	{Name: FuncRandom, Class: Read},
 	{Name: FuncHTTPFetch, Class: Read, Capability: true},
 	{Name: FuncHTTPSend, Class: Once, Capability: true},
+	{Name: FuncApprove, Class: Wait},
+	{Name: FuncSleep, Class: Wait},
+	{Name: FuncToolCall, Class: Call, Capability: true},
 }
 
 // FunctionByName finds a host function.

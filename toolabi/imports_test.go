@@ -8,7 +8,7 @@ import (
 )
 
 func TestImportsAreHeldAgainstTheManifest(t *testing.T) {
-	const fetch, send = toolabi.FuncHTTPFetch, toolabi.FuncHTTPSend
+	const fetch, send, call = toolabi.FuncHTTPFetch, toolabi.FuncHTTPSend, toolabi.FuncToolCall
 	for _, c := range []struct {
 		name    string
 		tools   []toolabi.Idempotency
@@ -21,10 +21,15 @@ func TestImportsAreHeldAgainstTheManifest(t *testing.T) {
 		{"clock in a read tool", []toolabi.Idempotency{"read"}, nil, []string{"clock", "random"}, ""},
 		{"fetch in a read tool", []toolabi.Idempotency{"read"}, []string{fetch}, []string{fetch}, ""},
 		{"nothing declared allows all", []toolabi.Idempotency{""}, []string{fetch, send}, []string{send, fetch}, ""},
+		{"call in a read tool", []toolabi.Idempotency{"read"}, []string{call}, []string{call}, ""},
+		{"waiting needs no asking", []toolabi.Idempotency{"idempotent"}, nil, []string{"approve", "sleep"}, ""},
 		{"another tool may use it", []toolabi.Idempotency{"pure", "keyed"}, []string{send}, []string{send}, ""},
 
 		{"clock in a pure tool", []toolabi.Idempotency{"pure"}, nil, []string{"clock"}, "none of its tools may use"},
 		{"send in read tools", []toolabi.Idempotency{"pure", "read"}, []string{send}, []string{send}, "http_send (once), which none"},
+		{"waiting in read tools", []toolabi.Idempotency{"pure", "read"}, nil, []string{"approve", "sleep"}, "sleep (wait), which none"},
+		{"call in a pure tool", []toolabi.Idempotency{"pure"}, []string{call}, []string{call}, "tool_call (call), which none"},
+		{"call and not asked for", []toolabi.Idempotency{""}, nil, []string{call}, "manifest does not ask for it"},
 		{"imported and not asked for", []toolabi.Idempotency{""}, nil, []string{send}, "manifest does not ask for it"},
 		{"asked for and not imported", []toolabi.Idempotency{""}, []string{fetch}, nil, "module does not import it"},
 		{"an import of no function", []toolabi.Idempotency{""}, nil, []string{"kv_put2"}, "does not offer"},
@@ -60,9 +65,13 @@ func TestPromisesAllowAndWeakenClasses(t *testing.T) {
 		{toolabi.ReadOnly, toolabi.Read, true, toolabi.Read},
 		{toolabi.ReadOnly, toolabi.Local, false, toolabi.Local},
 		{toolabi.ReadOnly, toolabi.Once, false, toolabi.Once},
+		{toolabi.ReadOnly, toolabi.Wait, false, toolabi.Wait},
+		{toolabi.ReadOnly, toolabi.Call, true, toolabi.Call},
+		{toolabi.Pure, toolabi.Call, false, toolabi.Call},
 		{toolabi.Idempotent, toolabi.Once, true, toolabi.Effect},
 		{toolabi.Keyed, toolabi.Once, true, toolabi.Effect},
 		{toolabi.Keyed, toolabi.Wait, true, toolabi.Wait},
+		{toolabi.Idempotent, toolabi.Call, true, toolabi.Call},
 		{toolabi.NonIdempotent, toolabi.Once, true, toolabi.Once},
 		{toolabi.NonIdempotent, toolabi.Effect, true, toolabi.Effect},
 	} {

@@ -39,11 +39,12 @@ type Tool struct {
 	Idempotency Idempotency `cbor:"5,keyasint,omitempty" json:"idempotency,omitempty"`
 	// KeyTTLMS is how long the provider remembers an idempotency key, in milliseconds; mandatory for Keyed.
 	KeyTTLMS uint64 `cbor:"6,keyasint,omitempty" json:"key_ttl_ms,omitempty"`
-	// Lookup is the ReadOnly tool of the same module that can tell what became of a call.
+	// Lookup is the ReadOnly tool of the same module that can tell what became of a call: from a LookupInput to a
+	// LookupOutput.
 	Lookup string `cbor:"7,keyasint,omitempty" json:"lookup,omitempty"`
 	// SettleMS is how long a request may still be on its way after its timeout, in milliseconds; mandatory with Lookup.
 	SettleMS uint64 `cbor:"8,keyasint,omitempty" json:"settle_ms,omitempty"`
-	// Compensate is the tool of the same module that undoes a call.
+	// Compensate is another tool of the same module, which undoes a call: it gets a CompensateInput.
 	Compensate string `cbor:"9,keyasint,omitempty" json:"compensate,omitempty"`
 	// Destructive says that what the tool does cannot be undone.
 	Destructive bool `cbor:"10,keyasint,omitempty" json:"destructive,omitempty"`
@@ -71,7 +72,8 @@ type Capability struct {
 	Name string `cbor:"1,keyasint" json:"name"`
 	// Reason is the author's, for the person who grants it.
 	Reason string `cbor:"2,keyasint" json:"reason"`
-	// Targets are what it wants to reach: origins for the http functions. None means whatever is granted.
+	// Targets are what it wants to reach: origins for the http functions, module.tool or module.* for tool_call. None means
+	// whatever is granted, and every tool of the run.
 	Targets []string `cbor:"3,keyasint,omitempty" json:"targets,omitempty"`
 }
 
@@ -171,6 +173,11 @@ func (m *Manifest) Validate() error {
 		if strings.TrimSpace(c.Reason) == "" {
 			bad("capability %q gives no reason", CutText(c.Name, 80))
 		}
+		for _, target := range c.Targets {
+			if c.Name == FuncToolCall && !isToolTarget(target) {
+				bad("capability %s: target %q is no tool: want module.tool or module.*", c.Name, CutText(target, 160))
+			}
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -220,6 +227,9 @@ func (m *Manifest) validateTool(t Tool) error {
 	if t.Compensate != "" {
 		if _, ok := m.Tool(t.Compensate); !ok {
 			bad("compensate %q is no tool of this module", CutText(t.Compensate, 80))
+		}
+		if t.Compensate == t.Name {
+			bad("it cannot compensate itself")
 		}
 	}
 	return errors.Join(errs...)

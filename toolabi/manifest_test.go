@@ -22,6 +22,13 @@ func payments() *toolabi.Manifest {
 	}
 }
 
+// targets lets the manifest ask for a function with these targets.
+func targets(function string, targets ...string) func(*toolabi.Manifest) {
+	return func(m *toolabi.Manifest) {
+		m.Capabilities[0] = toolabi.Capability{Name: function, Reason: "to test", Targets: targets}
+	}
+}
+
 func TestManifestValidates(t *testing.T) {
 	many := func(n int) (tools []toolabi.Tool) {
 		for i := range n {
@@ -38,6 +45,8 @@ func TestManifestValidates(t *testing.T) {
 		"longest tool name":    func(m *toolabi.Manifest) { m.Tools = []toolabi.Tool{{Name: "a" + strings.Repeat("_", 63)}} },
 		"longest time":         func(m *toolabi.Manifest) { m.Tools[1].KeyTTLMS = toolabi.MaxManifestMS },
 		"nothing is asked for": func(m *toolabi.Manifest) { m.Capabilities = nil },
+		"tools as targets":     targets(toolabi.FuncToolCall, "payments.charge", "text.*"),
+		"compensated by a tool that may not be repeated": func(m *toolabi.Manifest) { m.Tools[1] = toolabi.Tool{Name: "refund"} },
 	} {
 		m := payments()
 		change(m)
@@ -94,6 +103,12 @@ func TestManifestIsRefused(t *testing.T) {
 		{`capability "fly" is not a host function`, func(m *toolabi.Manifest) { m.Capabilities[0].Name = "fly" }},
 		{`capability "HTTP_send" is not`, func(m *toolabi.Manifest) { m.Capabilities[0].Name = "HTTP_send" }},
 		{"needs no asking", func(m *toolabi.Manifest) { m.Capabilities[0].Name = toolabi.FuncLog }},
+		{`target "payments" is no tool`, targets(toolabi.FuncToolCall, "payments.charge", "payments")},
+		{`target "*" is no tool`, targets(toolabi.FuncToolCall, "*")},
+		{`target "*.charge" is no tool`, targets(toolabi.FuncToolCall, "*.charge")},
+		{`target "a.b.*" is no tool`, targets(toolabi.FuncToolCall, "a.b.*")},
+		{`target "a.b\n" is no tool`, targets(toolabi.FuncToolCall, "a.b\n")},
+		{"cannot compensate itself", first(func(d *toolabi.Tool) { d.Compensate = "charge" })},
 		{"gives no reason", func(m *toolabi.Manifest) { m.Capabilities[0].Reason = " \n" }},
 	} {
 		m := payments()

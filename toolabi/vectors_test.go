@@ -30,6 +30,12 @@ var messages = map[string]func() any{
 	"RandomReply":     func() any { return new(toolabi.RandomReply) },
 	"HTTPRequest":     func() any { return new(toolabi.HTTPRequest) },
 	"HTTPReply":       func() any { return new(toolabi.HTTPReply) },
+	"ApproveRequest":  func() any { return new(toolabi.ApproveRequest) },
+	"ApproveReply":    func() any { return new(toolabi.ApproveReply) },
+	"SleepRequest":    func() any { return new(toolabi.SleepRequest) },
+	"SleepReply":      func() any { return new(toolabi.SleepReply) },
+	"ToolCallRequest": func() any { return new(toolabi.ToolCallRequest) },
+	"ToolCallReply":   func() any { return new(toolabi.ToolCallReply) },
 }
 
 // vector is one file of testdata/abi, as its README explains.

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -61,7 +62,7 @@ func (a *approval) do(ctx context.Context, s *scope, at journal.Step, _ bool) ([
 	if err != nil {
 		return nil, err
 	}
-	q := Question{Text: v.(string), Within: a.within}
+	q := runtime.Question{Text: v.(string), Within: a.within}
 	if q.Text == "" || len(q.Text) > toolabi.MaxText {
 		return nil, failure("value", fmt.Sprintf("the question has %d bytes; 1 to %d are allowed", len(q.Text), toolabi.MaxText))
 	}

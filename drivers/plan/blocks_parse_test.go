@@ -95,8 +95,8 @@ func TestWhatIsWrongInABlockIsSaidWithItsPlace(t *testing.T) {
 		{"sleep list", "- {id: x, sleep: [5m]}", `line 3, column 18: step x: "sleep" has to be a time such as "500ms", "2s" or "1h30m", at most a hundred years, this is a list`},
 		{"sleep nothing", "- {id: x, sleep: }", `line 3, column 18: step x: "sleep" has to be a time such as "500ms", "2s" or "1h30m", at most a hundred years, this is nothing; a number needs a unit`},
 		{"sleep mapping", "- {id: x, sleep: {}}", `line 3, column 18: step x: "sleep" needs "until", or a time instead of a mapping`},
-		{"until date", "- {id: x, sleep: {until: 2027-01-31}}", `line 3, column 26: step x: "until" has to be a time such as 2027-01-31T09:00:00Z, this is "2027-01-31"`},
-		{"until number", "- {id: x, sleep: {until: 5}}", `line 3, column 26: step x: "until" has to be a time such as 2027-01-31T09:00:00Z, this is the number 5`},
+		{"until date", "- {id: x, sleep: {until: 2027-01-31}}", `line 3, column 26: step x: "until" has to be a time such as 2027-01-31T09:00:00Z, until the year 2200, this is "2027-01-31"`},
+		{"until number", "- {id: x, sleep: {until: 5}}", `line 3, column 26: step x: "until" has to be a time such as 2027-01-31T09:00:00Z, until the year 2200, this is the number 5`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := "tools: {a: a.wasm}\nsteps:\n" + c.steps + "\n"

@@ -17,6 +17,8 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
+var _ plan.Caller = (*runtime.Run)(nil)
+
 const orders = `
 name: orders
 tools: {shop: shop.wasm}

@@ -47,7 +47,7 @@ func (f *fakeCaller) Invoke(ctx context.Context, c runtime.CallSpec) ([]byte, er
 	return f.answer(ctx, c.Step, "%s %s", c.Tool, c.Input)
 }
 
-func (f *fakeCaller) Approve(ctx context.Context, step journal.Step, q plan.Question) ([]byte, error) {
+func (f *fakeCaller) Approve(ctx context.Context, step journal.Step, q runtime.Question) ([]byte, error) {
 	return f.answer(ctx, step, "approve %q %s %s", q.Text, q.Detail, q.Within)
 }
 
@@ -114,7 +114,7 @@ func (c jsonChecker) Invoke(_ context.Context, s runtime.CallSpec) ([]byte, erro
 	return s.Input, c.ask(s.Step, s.Input)
 }
 
-func (c jsonChecker) Approve(_ context.Context, step journal.Step, q plan.Question) ([]byte, error) {
+func (c jsonChecker) Approve(_ context.Context, step journal.Step, q runtime.Question) ([]byte, error) {
 	if q.Detail == nil {
 		q.Detail = []byte("null")
 	}

@@ -104,7 +104,7 @@ func TestWhatIsPutTogetherIsBounded(t *testing.T) {
 	f := &fakeCaller{answers: map[string]json.RawMessage{"x[0]": large, "x[1]": large, "x[2]": large}}
 	const steps = `steps: [{id: l, for_each: [1, 2, 3], limit: 3, steps: [{id: x, tool: a.b}]}, {id: y, tool: a.b}]`
 	err := fails(t, steps, "", f)
-	if want := "step l: too_large: the list of the results: as JSON it has more than 16777216 bytes"; err.Error() != want {
+	if want := "step l: too_large: the list of the results has more than 16777216 bytes as JSON"; err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	// Nobody looks at it.

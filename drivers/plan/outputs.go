@@ -53,7 +53,7 @@ func (o *outputs) json() ([]byte, error) {
 	case o.bad > 0:
 		return nil, failure("output", fmt.Sprintf("the output of number %d is no JSON", o.bad-1))
 	case o.size > MaxValue:
-		return nil, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("the list of the results: %v", errTooLarge))
+		return nil, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("the list of the results has more than %d bytes as JSON", MaxValue))
 	}
 	return append(append([]byte("["), bytes.Join(o.list, []byte(","))...), ']'), nil
 }

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,24 +134,6 @@ func (p *parser) str(n *yaml.Node, what string) string {
 	}
 	p.fail(n, "%s has to be a string, this is %s", what, describe(n))
 	return ""
-}
-
-func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	}
-	switch v, _ := scalar(n); v := v.(type) {
-	case nil:
-		return "nothing"
-	case bool:
-		return n.Value
-	case json.Number:
-		return fmt.Sprintf("the number %.40s", v)
-	}
-	return fmt.Sprintf("%.40q", n.Value)
 }
 
 func (p *parser) name(n *yaml.Node) string {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -77,12 +78,14 @@ func (a *pause) do(ctx context.Context, s *scope, at journal.Step, _ bool) ([]by
 	return []byte(null), s.run.caller.Sleep(ctx, at, d)
 }
 
+var errMoment = errors.New("a time such as 2027-01-31T09:00:00Z, until the year 2200")
+
 // moment reads a time as RFC 3339 writes it.
 func moment(v any) (time.Time, error) {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		return t, fmt.Errorf("a time such as 2027-01-31T09:00:00Z")
+	if err != nil || t.Year() < 1970 || t.Year() > 2200 { // a log counts in nanoseconds, which end in 2262
+		return t, errMoment
 	}
 	return t, nil
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -50,7 +51,7 @@ func (p *parser) duration(n *yaml.Node, what string) time.Duration {
 }
 
 var (
-	errDuration = fmt.Errorf(`a time such as "500ms", "2s" or "1h30m", at most a hundred years`)
+	errDuration = errors.New(`a time such as "500ms", "2s" or "1h30m", at most a hundred years`)
 	durations   = regexp.MustCompile(`^([0-9]{1,12}(\.[0-9]{1,9})?(ms|s|m|h))+$`)
 )
 
@@ -67,7 +68,7 @@ func parseDuration(s string) (time.Duration, error) {
 		return 0, errDuration
 	}
 	if d%time.Millisecond != 0 {
-		return 0, fmt.Errorf("a time in whole milliseconds")
+		return 0, errors.New("a time in whole milliseconds")
 	}
 	return d, nil
 }

@@ -65,7 +65,7 @@ func (m *memory) Invoke(_ context.Context, c runtime.CallSpec) ([]byte, error) {
 	return fmt.Appendf(nil, `{"step": %q, "got": %s}`, c.Step, c.Input), nil
 }
 
-func (m *memory) Approve(_ context.Context, step journal.Step, q plan.Question) ([]byte, error) {
+func (m *memory) Approve(_ context.Context, step journal.Step, q runtime.Question) ([]byte, error) {
 	if err := m.ask(step, "approve "+q.Text); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// Caller is what a plan needs of a run. Its methods are called concurrently, for steps of different names.
+// Caller is what a plan needs of a run; *runtime.Run is one. Its methods are called concurrently, for steps of different names.
 //
 // An error that is a *toolabi.Error itself is an outcome, which a plan may handle. Every other one ends the driving of the
 // run, for now or for good, and is passed on as it is.
@@ -20,21 +20,11 @@ type Caller interface {
 	Invoke(ctx context.Context, c runtime.CallSpec) ([]byte, error)
 	// Approve asks a person and returns the answer, {"by": …, "note": …}. Denied is the code when the answer was no, or
 	// when none came in time.
-	Approve(ctx context.Context, step journal.Step, q Question) ([]byte, error)
+	Approve(ctx context.Context, step journal.Step, q runtime.Question) ([]byte, error)
 	// Sleep returns when d has passed since it was first asked for.
 	Sleep(ctx context.Context, step journal.Step, d time.Duration) error
 	// SleepUntil returns when it is t or later.
 	SleepUntil(ctx context.Context, step journal.Step, t time.Time) error
-}
-
-// Question is what a person is asked.
-type Question struct {
-	// Text is the question.
-	Text string
-	// Detail is JSON that is shown beneath, or nil.
-	Detail []byte
-	// Within is how long the question stands; 0 means for ever.
-	Within time.Duration
 }
 
 // Run asks c for the plan's steps and returns the plan's output, JSON: what the plan says, or else the output of the last

@@ -3,6 +3,7 @@ package plan
 import (
 	"maps"
 
+	"github.com/wrun-dev/wrun/internal/jq"
 	"github.com/wrun-dev/wrun/journal"
 )
 
@@ -43,17 +44,17 @@ func (s *scope) lookup(name string) (any, bool) {
 
 // view returns the context as the object that an expression sees: no more of it than the expression looks at, where that
 // is known.
-func (s *scope) view(seen refs) map[string]any {
+func (s *scope) view(seen jq.Refs) map[string]any {
 	switch {
 	case s.outer == nil:
 		return s.values
-	case seen.whole:
+	case seen.Whole:
 		all := maps.Clone(s.outer.view(seen))
 		maps.Copy(all, s.values)
 		return all
 	}
-	some := make(map[string]any, len(seen.names))
-	for _, name := range seen.names {
+	some := make(map[string]any, len(seen.Names))
+	for _, name := range seen.Names {
 		if v, ok := s.lookup(name); ok {
 			some[name] = v
 		}

@@ -3,8 +3,6 @@ package plan
 import (
 	"strings"
 	"testing"
-
-	"github.com/itchyny/gojq"
 )
 
 // join writes pieces so that split takes them apart again.
@@ -54,27 +52,6 @@ func FuzzSplit(f *testing.F) {
 			if again[i] != pieces[i] {
 				t.Fatalf("%q was split into %v, and that again into %v", s, pieces, again)
 			}
-		}
-	})
-}
-
-// What jq can read is found to end where it ends.
-func FuzzClosing(f *testing.F) {
-	for _, s := range []string{".a", `"}"`, `{a: "\(1 + {b: 2}.b)}"}`, "1 # }\n", `"\\"`, "1 # \\\n }\n | 2", "[(1)]", `"\("\("}")")"`, "1 #\\\\\n", "1 #\\\r}\n"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		if len(s) > maxExpr || strings.ContainsRune(s, 0) {
-			return
-		}
-		if _, err := gojq.Parse(s); err != nil {
-			return
-		}
-		if _, err := gojq.Parse(s + "}"); err == nil {
-			return // it ends in a comment
-		}
-		if got := closing(s + "} tail"); got != len(s) {
-			t.Fatalf("%q ends at %d, found at %d", s, len(s), got)
 		}
 	})
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/itchyny/gojq"
+	"github.com/wrun-dev/wrun/internal/jq"
 )
 
 // template is a YAML value with expressions in it.
@@ -96,7 +96,7 @@ func (t text) eval(ctx context.Context, s *scope) (any, error) {
 			b.WriteString(literal)
 			continue
 		}
-		j, err := gojq.Marshal(v) // eval has checked it
+		j, err := jq.Marshal(v) // eval has checked it
 		if err != nil {
 			return nil, err
 		}

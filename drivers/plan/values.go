@@ -1,12 +1,11 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/itchyny/gojq"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/wrun-dev/wrun/internal/jq"
 )
 
 // template reads a value with expressions.
@@ -92,8 +91,8 @@ func (p *parser) single(n *yaml.Node, what, want string) template {
 
 // compiled is what came of an expression.
 type compiled struct {
-	code *gojq.Code
-	seen refs
+	code *jq.Expr
+	seen jq.Refs
 	err  error
 }
 
@@ -111,7 +110,7 @@ func (p *parser) expr(n *yaml.Node, s string) template {
 		p.fail(n, "${ %.200s }: %s", s, p.reason(c))
 		return fixed{}
 	}
-	for _, name := range c.seen.names {
+	for _, name := range c.seen.Names {
 		if wrong := p.unknown(name); wrong != "" {
 			p.fail(n, "${ %.200s }: %s", s, wrong)
 		}
@@ -123,10 +122,7 @@ func (p *parser) expr(n *yaml.Node, s string) template {
 // reason says why an expression could not be compiled. A hyphen in a step's id is the likeliest cause when something
 // is not defined.
 func (p *parser) reason(c compiled) string {
-	if e := (*gojq.ParseError)(nil); errors.As(c.err, &e) {
-		return fmt.Sprintf("%v at byte %d", c.err, e.Offset)
-	}
-	for _, name := range c.seen.names {
+	for _, name := range c.seen.Names {
 		if hint := p.hyphen(name); hint != "" {
 			return hint
 		}

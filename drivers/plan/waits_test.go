@@ -77,9 +77,9 @@ func TestAPauseHasALengthOrAnEnd(t *testing.T) {
 			t.Errorf("sleep %s: got %v, want %s", input, err, want)
 		}
 	}
-	for _, input := range []string{`5`, `"tomorrow"`, `"2027-01-31"`, `null`, `"2027-13-31T09:00:00Z"`} {
+	for _, input := range []string{`5`, `"tomorrow"`, `"2027-01-31"`, `null`, `"2027-13-31T09:00:00Z"`, `"2201-01-01T00:00:00Z"`, `"1969-12-31T23:59:59Z"`, `"9999-12-31T23:59:59Z"`} {
 		err := fails(t, `steps: [{id: x, sleep: {until: "${ .input }"}}]`, input, &fakeCaller{})
-		if want := `step x: failed (value): "until" has to be a time such as 2027-01-31T09:00:00Z`; err.Error() != want {
+		if want := `step x: failed (value): "until" has to be a time such as 2027-01-31T09:00:00Z, until the year 2200`; err.Error() != want {
 			t.Errorf("until %s: got %v, want %s", input, err, want)
 		}
 	}

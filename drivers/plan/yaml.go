@@ -1,99 +1,26 @@
 package plan
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"regexp"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
 	"go.yaml.in/yaml/v3"
+
+	"github.com/wrun-dev/wrun/internal/strictyaml"
 )
 
-// load reads exactly one YAML document and returns its top value. Nothing is expanded or resolved: what is dangerous in
-// YAML is refused on the nodes as they were written, so that an alias bomb costs no more than its text.
+// load reads the text of a plan, as strictly as every file of wrun is read.
 func load(text []byte) (*yaml.Node, []error) {
-	if len(text) > MaxBytes {
-		return nil, one(&Error{Message: fmt.Sprintf("the plan has %d bytes, at most %d are allowed", len(text), MaxBytes)})
+	top, found := strictyaml.Load(text, strictyaml.Kind{Name: "plan", MaxBytes: MaxBytes, MaxDepth: MaxDepth})
+	var errs []error
+	for _, m := range found {
+		errs = append(errs, &Error{Line: m.Line, Column: m.Column, Message: m.Message})
 	}
-	if at := invalidUTF8(text); at >= 0 {
-		return nil, one(&Error{Line: lineAt(text, at), Message: "this is not UTF-8"})
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	doc, err := next(dec)
-	if errors.Is(err, io.EOF) {
-		return nil, one(&Error{Line: 1, Message: "the plan is empty"})
-	}
-	if err != nil {
-		return nil, one(yamlError(text, err))
-	}
-	if more, err := next(dec); err == nil {
-		return nil, one(&Error{Line: more.Line, Message: "a plan is one document; a second one begins here"})
-	} else if !errors.Is(err, io.EOF) {
-		return nil, one(yamlError(text, err))
-	}
-	v := vetter{}
-	v.vet(doc.Content[0], 1)
-	return doc.Content[0], v.errs
+	return top, errs
 }
 
-func one(err error) []error { return []error{err} }
+// maxErrors is how many mistakes are reported at once.
+const maxErrors = strictyaml.MaxMistakes
 
-// next reads a document. The library is meant to return errors only, but it reads foreign bytes: a panic in it becomes
-// an error here.
-func next(dec *yaml.Decoder) (doc *yaml.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			doc, err = nil, fmt.Errorf("the YAML cannot be read: %v", r)
-		}
-	}()
-	doc = new(yaml.Node)
-	if err := dec.Decode(doc); err != nil {
-		return nil, err
-	}
-	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		return nil, io.EOF
-	}
-	return doc, nil
-}
+func scalar(n *yaml.Node) (value any, wrong string) { return strictyaml.Scalar(n) }
 
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
+func describe(n *yaml.Node) string { return strictyaml.Describe(n) }
 
-// yamlError turns a message of the library into an Error, with what the message is likely to be about.
-func yamlError(text []byte, err error) *Error {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	e := &Error{}
-	if m := yamlLine.FindStringSubmatch(message); m != nil {
-		e.Line, _ = strconv.Atoi(m[1])
-		message = message[len(m[0]):]
-	}
-	e.Message = message
-	switch lines := bytes.Split(text, []byte("\n")); {
-	case strings.Contains(message, "cannot start any token") || strings.Contains(message, "tab character"):
-		for i, l := range lines {
-			if bytes.Contains(l[:len(l)-len(bytes.TrimLeft(l, " \t"))], []byte("\t")) {
-				e.Line, e.Message = i+1, "this line is indented with a tab; YAML wants spaces"
-				break
-			}
-		}
-	case strings.Contains(message, "mapping values are not allowed"):
-		e.Message += `; text with ": " in it, an expression too, has to be quoted`
-	}
-	return e
-}
-
-func invalidUTF8(text []byte) int {
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
-}
-
-func lineAt(text []byte, at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
+func suggest(word string, candidates []string) string { return strictyaml.Suggest(word, candidates) }

@@ -26,6 +26,9 @@ var steps = map[string]func() error{
 		_, err := sdk.HTTPSend(toolabi.HTTPRequest{Method: "POST", URL: "https://host.test/"})
 		return err
 	},
+	"approve": func() error { _, err := sdk.Approve(toolabi.ApproveRequest{Text: "Go on?"}); return err },
+	"sleep":   func() error { return sdk.Sleep(time.Second) },
+	"call":    func() error { return sdk.CallTool("other.tool", nil, nil) },
 }
 
 type todo struct {
@@ -40,7 +43,7 @@ type status struct {
 
 func init() {
 	// The module asks for http_send and not for http_fetch.
-	sdk.Module("sdktest-test", "1.0.0", "for tests", sdk.Need(toolabi.FuncHTTPSend, "to send"))
+	sdk.Module("sdktest-test", "1.0.0", "for tests", sdk.Need(toolabi.FuncHTTPSend, "to send"), sdk.Need(toolabi.FuncToolCall, "to call"))
 	for name, promise := range map[string]toolabi.Idempotency{"pure": sdk.Pure, "reads": sdk.ReadOnly, "sends": ""} {
 		sdk.Register(sdk.Tool[todo, done]{Name: name, Idempotency: promise, Run: func(_ context.Context, in todo) (done, error) {
 			return done{}, steps[in.Step]()
@@ -73,6 +76,10 @@ func full() *sdktest.World {
 		Clock:  time.Now,
 		Random: func(n int) []byte { return make([]byte, n) },
 		HTTP:   http.NotFoundHandler(),
+		Approve: func(toolabi.ApproveRequest) (toolabi.ApproveReply, error) {
+			return toolabi.ApproveReply{By: "mia"}, nil
+		},
+		Tools: map[string]func([]byte) ([]byte, error){"other.tool": func([]byte) ([]byte, error) { return []byte("{}"), nil }},
 	}
 }
 
@@ -91,6 +98,15 @@ func TestWhatAToolMayUse(t *testing.T) {
 		{"reads", "send", full(), toolabi.Denied, ""},
 		{"sends", "send", full(), 0, ""},
 		{"sends", "fetch", full(), toolabi.Denied, "uses http_fetch, which its module does not Need"},
+		{"pure", "call", full(), toolabi.Denied, ""},
+		{"reads", "approve", full(), toolabi.Denied, ""},
+		{"reads", "sleep", full(), toolabi.Denied, ""},
+		{"reads", "call", full(), 0, ""},
+		{"sends", "approve", full(), 0, ""},
+		{"sends", "sleep", full(), 0, ""},
+		{"sends", "approve", new(sdktest.World), toolabi.Unsupported, "uses approve, which the test's world does not have"},
+		{"sends", "sleep", new(sdktest.World), toolabi.Unsupported, "uses sleep, which"},
+		{"sends", "call", new(sdktest.World), toolabi.Unsupported, "uses tool_call, which"},
 		{"reads", "clock", nil, toolabi.Unsupported, "uses clock, which the test's world does not have"},
 		{"reads", "random", new(sdktest.World), toolabi.Unsupported, "uses random, which"},
 		{"sends", "send", new(sdktest.World), toolabi.Unsupported, "uses http_send, which"},
@@ -221,7 +237,7 @@ func TestWorldEndsWithTheCall(t *testing.T) {
 
 func TestManifestIsTheModules(t *testing.T) {
 	m := sdktest.Manifest(t)
-	want := []toolabi.Capability{{Name: toolabi.FuncHTTPSend, Reason: "to send"}}
+	want := []toolabi.Capability{{Name: toolabi.FuncHTTPSend, Reason: "to send"}, {Name: toolabi.FuncToolCall, Reason: "to call"}}
 	if m.Name != "sdktest-test" || len(m.Tools) != 5 || !reflect.DeepEqual(m.Capabilities, want) {
 		t.Errorf("got %+v", m)
 	}

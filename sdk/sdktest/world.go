@@ -22,10 +22,15 @@ type World struct {
 	// Exchange answers http_fetch and http_send in place of HTTP. name is the function's; the error is what the tool
 	// gets, so that a test can let a request be denied or time out.
 	Exchange func(name string, req toolabi.HTTPRequest) (toolabi.HTTPReply, error)
-	// Clock answers clock.
+	// Clock answers clock, and lets a tool sleep: a sleep returns at once, and the clock shows that much more from then on.
 	Clock func() time.Time
 	// Random answers random with n bytes.
 	Random func(n int) []byte
+	// Approve answers approve: with a yes, or with an error such as toolabi.NewError(toolabi.Denied, "mia: too much").
+	Approve func(req toolabi.ApproveRequest) (toolabi.ApproveReply, error)
+	// Tools are the other tools of the run by their full names, which take and return JSON; an error is what the caller
+	// gets. A tool that is not among them is not found. Nothing is held against a schema.
+	Tools map[string]func(input []byte) (output []byte, err error)
 
 	// Logs are the lines that were logged, in order, with the level filled in.
 	Logs []toolabi.LogRequest
@@ -33,8 +38,15 @@ type World struct {
 	Reports []toolabi.ProgressRequest
 	// Requests are those of http_fetch and http_send that were allowed, in order.
 	Requests []toolabi.HTTPRequest
+	// Questions are those of approve that were put, in order.
+	Questions []toolabi.ApproveRequest
+	// Sleeps are how long the tool slept, in order; 0 for a time that had passed.
+	Sleeps []time.Duration
+	// Calls are those of tool_call that named a tool it may call, in order.
+	Calls []toolabi.ToolCallRequest
 
-	sends int // how many keys were given out
+	sends int           // how many keys were given out
+	slept time.Duration // how far the clock has moved by sleeping
 }
 
 // stage is a World during one call.
@@ -84,6 +96,18 @@ func (s *stage) serve(name string, request []byte) ([]byte, *toolabi.Error) {
 		if s.HTTP != nil || s.Exchange != nil {
 			return handle(request, func(req toolabi.HTTPRequest) (toolabi.HTTPReply, error) { return s.http(name, req) })
 		}
+	case toolabi.FuncApprove:
+		if s.Approve != nil {
+			return handle(request, s.approve)
+		}
+	case toolabi.FuncSleep:
+		if s.Clock != nil {
+			return handle(request, s.sleep)
+		}
+	case toolabi.FuncToolCall:
+		if s.Tools != nil {
+			return handle(request, s.toolCall)
+		}
 	}
 	s.t.Errorf("tool %s uses %s, which the test's world does not have", s.tool.Name, name)
 	return nil, toolabi.NewError(toolabi.Unsupported, "the test's world has no "+name)
@@ -106,8 +130,11 @@ func (s *stage) progress(req toolabi.ProgressRequest) (toolabi.ProgressReply, er
 }
 
 func (s *stage) clock(toolabi.ClockRequest) (toolabi.ClockReply, error) {
-	return toolabi.ClockReply{UnixNano: s.Clock().UnixNano()}, nil
+	return toolabi.ClockReply{UnixNano: s.now().UnixNano()}, nil
 }
+
+// now is what the clock shows.
+func (s *stage) now() time.Time { return s.Clock().Add(s.slept) }
 
 func (s *stage) random(req toolabi.RandomRequest) (toolabi.RandomReply, error) {
 	if req.N == 0 {

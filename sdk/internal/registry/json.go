@@ -27,13 +27,22 @@ func badInput(err error) error {
 	return toolabi.NewError(toolabi.BadInput, "read input: "+err.Error())
 }
 
-// WriteOutput encodes a tool's output, with <, > and & as they are.
+// WriteOutput encodes a tool's output. It fails with toolabi.BadOutput.
 func WriteOutput(out any) ([]byte, error) {
+	b, err := WriteJSON(out)
+	if err != nil {
+		return nil, toolabi.NewError(toolabi.BadOutput, "write output: "+err.Error())
+	}
+	return b, nil
+}
+
+// WriteJSON encodes a value, with <, > and & as they are.
+func WriteJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(out); err != nil {
-		return nil, toolabi.NewError(toolabi.BadOutput, "write output: "+err.Error())
+	if err := e.Encode(v); err != nil {
+		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -91,6 +91,8 @@ func TestSchemas(t *testing.T) {
 		{"float", reflect.TypeFor[float32](), `{"type":"number"}`, ""},
 		{"any", reflect.TypeFor[any](), `{}`, ""},
 		{"raw JSON", reflect.TypeFor[json.RawMessage](), `{}`, ""},
+		{"raw JSON of the contract", reflect.TypeFor[toolabi.RawJSON](), `{}`, ""},
+		{"a list of raw JSON", reflect.TypeFor[[1]toolabi.RawJSON](), `{"type":"array","items":{},"minItems":1,"maxItems":1}`, ""},
 		{"number", reflect.TypeFor[json.Number](), `{"type":"number"}`, ""},
 		{"big integer", reflect.TypeFor[*big.Int](), `{"type":"integer"}`, `{"type":["integer","null"]}`},
 		{"time", reflect.TypeFor[time.Time](), `{"type":"string","format":"date-time"}`, ""},

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/wrun-dev/wrun/sdk"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -23,7 +24,8 @@ type Out struct {
 
 func init() {
 	sdk.Module("everything", "1.0.0", "shows what a guest can do",
-		sdk.Need(toolabi.FuncHTTPFetch, "to show it"), sdk.Need(toolabi.FuncHTTPSend, "to show it", "https://host.test"))
+		sdk.Need(toolabi.FuncHTTPFetch, "to show it"), sdk.Need(toolabi.FuncHTTPSend, "to show it", "https://host.test"),
+		sdk.Need(toolabi.FuncToolCall, "to show it", "other.*"))
 	for _, t := range []struct {
 		name string
 		run  func(In) (string, error)
@@ -31,6 +33,7 @@ func init() {
 		{"log", func(In) (string, error) { sdk.Log(toolabi.LevelWarn, "a line"); return "", nil }},
 		{"progress", func(in In) (string, error) { sdk.Progress(uint64(in.N), 100, "on it"); return "", nil }},
 		{"clock", clock}, {"random", random}, {"http_fetch", fetch}, {"http_send", send},
+		{"approve", approve}, {"sleep", sleep}, {"sleep_until", sleepUntil}, {"tool_call", call},
 		{"big", func(in In) (string, error) { return strings.Repeat("x", in.N), nil }},
 		{"fail", func(In) (string, error) { return "", errors.New("no \xff luck") }},
 		{"crash", func(In) (string, error) { panic("a bug") }},
@@ -63,6 +66,21 @@ func fetch(In) (string, error) {
 func send(In) (string, error) {
 	reply, err := sdk.HTTPSend(toolabi.HTTPRequest{Method: "POST", URL: "https://host.test/", Body: []byte("x")})
 	return string(reply.Body), err
+}
+
+func approve(in In) (string, error) {
+	reply, err := sdk.Approve(toolabi.ApproveRequest{Text: "Go on?", ExpiresMS: uint64(in.N)})
+	return reply.By, err
+}
+
+func sleep(in In) (string, error) { return "", sdk.Sleep(time.Duration(in.N)) }
+
+func sleepUntil(in In) (string, error) { return "", sdk.SleepUntil(time.Unix(int64(in.N), 0)) }
+
+func call(in In) (string, error) {
+	var out Out
+	err := sdk.CallTool("other.tool", in, &out)
+	return out.Text, err
 }
 
 // crowded draws bytes in many goroutines at once, each a different number of them.

@@ -1,25 +1,25 @@
-package plan
+package jq
 
 import (
 	"regexp"
 	"strings"
 )
 
-// banned are the functions of jq that look at the world or give different values at different times, and what a plan
-// that wants them does instead. An expression must give the same value whenever its run is resumed, wherever.
-var banned = map[string]string{
-	"now":               "take the time from the input, or from a tool",
+// refused are the functions of jq that look at the world or give different values at different times, and what one does
+// instead wherever the expression is written. An expression must give the same value whenever it is evaluated, wherever.
+var refused = map[string]string{
+	"now":               "",
 	"localtime":         "it depends on the machine; use gmtime",
 	"strflocaltime":     "it depends on the machine; use strftime",
-	"env":               "put it into the input",
-	"$ENV":              "put it into the input",
+	"env":               "",
+	"$ENV":              "",
 	"input":             "the input is .input",
 	"inputs":            "the input is .input",
 	"input_filename":    "",
 	"input_line_number": "",
 	"debug":             "",
 	"stderr":            "",
-	"halt":              "use if on the steps that are to be left out",
+	"halt":              "",
 	"halt_error":        `use error("…")`,
 	"builtins":          "",
 	"modulemeta":        "",
@@ -30,12 +30,15 @@ var banned = map[string]string{
 var zoneName = regexp.MustCompile(`%[^A-Za-z+]*[EO:]*[Z+]`)
 
 // refusal says why an expression must not use the function, or "".
-func refusal(name string, constant func(i int) (string, bool)) string {
-	if hint, ok := banned[name]; ok {
+func (at Place) refusal(name string, constant func(i int) (string, bool)) string {
+	if hint, no := refused[name]; no {
+		if own := at.Hints[name]; own != "" {
+			hint = own
+		}
 		if hint != "" {
 			hint = ": " + hint
 		}
-		return name + " is not available in a plan" + hint
+		return name + " is not available in " + at.Name + hint
 	}
 	if name == "strptime" {
 		if format, ok := constant(0); !ok || zoneName.MatchString(format) {

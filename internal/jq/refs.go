@@ -1,4 +1,4 @@
-package plan
+package jq
 
 import (
 	"slices"
@@ -7,43 +7,51 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// refs finds out, without running it, what an expression looks at and what it must not use. It walks the syntax tree
-// and keeps track of where "." is still the whole context: there a field is the input or a step. Where it cannot tell,
-// whole is set, and nothing is said about the fields.
-type refs struct {
-	names   []string // fields of the context, each once
-	whole   bool     // the context itself may be looked at
-	refused string   // the first thing that is not allowed
+// Refs are what an expression looks at in its context, which is the object that is its "." at the beginning.
+type Refs struct {
+	// Names are fields of the context that it looks at, each once.
+	Names []string
+	// Whole says that it may look at others too: at the context as a whole, or at a field whose name it computes.
+	Whole bool
 }
 
-func refsOf(q *gojq.Query) refs {
-	var r refs
+// looker finds out, without running it, what an expression looks at and what it must not use. It walks the syntax tree
+// and keeps track of where "." is still the whole context: there a field is one of the context. Where it cannot tell,
+// Whole is set, and nothing is said about the fields.
+type looker struct {
+	Refs
+	at      Place
+	refused string // the first thing that is not allowed
+}
+
+func look(q *gojq.Query, at Place) (seen Refs, refused string) {
+	r := looker{at: at}
 	r.query(q, true)
-	return r
+	return r.Refs, r.refused
 }
 
-func (r *refs) name(s string) {
-	if !slices.Contains(r.names, s) {
-		r.names = append(r.names, s)
+func (r *looker) name(s string) {
+	if !slices.Contains(r.Names, s) {
+		r.Names = append(r.Names, s)
 	}
 }
 
-func (r *refs) refuse(reason string) {
+func (r *looker) refuse(reason string) {
 	if r.refused == "" {
 		r.refused = reason
 	}
 }
 
 // query walks q; root says whether "." is the context there.
-func (r *refs) query(q *gojq.Query, root bool) {
+func (r *looker) query(q *gojq.Query, root bool) {
 	if q == nil {
 		return
 	}
 	if q.Meta != nil || len(q.Imports) > 0 {
-		r.refuse("modules are not available in a plan")
+		r.refuse("modules are not available in " + r.at.Name)
 	}
 	for _, f := range q.FuncDefs {
-		r.query(f.Body, false) // calling it sets whole
+		r.query(f.Body, false) // calling it sets Whole
 	}
 	switch {
 	case q.Term != nil:
@@ -54,7 +62,7 @@ func (r *refs) query(q *gojq.Query, root bool) {
 		r.patterns(q.Patterns, root)
 		r.query(q.Right, root && len(q.Patterns) > 0)
 	case q.Op >= gojq.OpAssign: // the updates: their result is the context, changed
-		r.whole = r.whole || root
+		r.Whole = r.Whole || root
 		r.query(q.Left, false)
 		r.query(q.Right, false)
 	default:
@@ -63,7 +71,7 @@ func (r *refs) query(q *gojq.Query, root bool) {
 	}
 }
 
-func (r *refs) term(t *gojq.Term, root bool) {
+func (r *looker) term(t *gojq.Term, root bool) {
 	if t == nil {
 		return
 	}
@@ -82,7 +90,7 @@ func (r *refs) term(t *gojq.Term, root bool) {
 	case gojq.TermTypeUnary:
 		r.term(t.Unary.Term, root)
 	case gojq.TermTypeFormat, gojq.TermTypeString:
-		r.whole = r.whole || root && t.Str == nil
+		r.Whole = r.Whole || root && t.Str == nil
 		r.str(t.Str, root)
 	case gojq.TermTypeQuery:
 		r.query(t.Query, root)
@@ -95,7 +103,7 @@ func (r *refs) term(t *gojq.Term, root bool) {
 	}
 }
 
-func (r *refs) control(t *gojq.Term, root bool) {
+func (r *looker) control(t *gojq.Term, root bool) {
 	switch t.Type {
 	case gojq.TermTypeIf:
 		r.query(t.If.Cond, root)
@@ -104,7 +112,7 @@ func (r *refs) control(t *gojq.Term, root bool) {
 			r.query(e.Cond, root)
 			r.query(e.Then, root)
 		}
-		r.whole = r.whole || root && t.If.Else == nil // no else means "."
+		r.Whole = r.Whole || root && t.If.Else == nil // no else means "."
 		r.query(t.If.Else, root)
 	case gojq.TermTypeTry:
 		r.query(t.Try.Body, root)
@@ -123,22 +131,22 @@ func (r *refs) control(t *gojq.Term, root bool) {
 	case gojq.TermTypeLabel:
 		r.query(t.Label.Body, root)
 	default:
-		r.whole = true
-		r.refuse("this form is not available in a plan")
+		r.Whole = true
+		r.refuse("this form is not available in " + r.at.Name)
 	}
 }
 
 // identity is "." or "..", perhaps with a field behind: . ["charge"].
-func (r *refs) identity(t *gojq.Term, root bool) {
+func (r *looker) identity(t *gojq.Term, root bool) {
 	if t.Type == gojq.TermTypeIdentity && len(t.SuffixList) > 0 && t.SuffixList[0].Index != nil {
 		r.field(t.SuffixList[0].Index, root)
 		return
 	}
-	r.whole = r.whole || root
+	r.Whole = r.Whole || root
 }
 
 // field is one that is taken of the context.
-func (r *refs) field(x *gojq.Index, root bool) {
+func (r *looker) field(x *gojq.Index, root bool) {
 	if !root {
 		return
 	}
@@ -151,13 +159,13 @@ func (r *refs) field(x *gojq.Index, root bool) {
 		if s, ok := constant(x.Start); ok && !x.IsSlice {
 			r.name(s)
 		} else {
-			r.whole = true
+			r.Whole = true
 		}
 	}
 }
 
 // index walks what is inside the brackets of an index.
-func (r *refs) index(x *gojq.Index, root bool) {
+func (r *looker) index(x *gojq.Index, root bool) {
 	if x == nil {
 		return
 	}
@@ -166,8 +174,8 @@ func (r *refs) index(x *gojq.Index, root bool) {
 	r.query(x.End, root)
 }
 
-func (r *refs) call(f *gojq.Func, root bool) {
-	if reason := refusal(f.Name, func(i int) (string, bool) {
+func (r *looker) call(f *gojq.Func, root bool) {
+	if reason := r.at.refusal(f.Name, func(i int) (string, bool) {
 		if i >= len(f.Args) {
 			return "", false
 		}
@@ -176,14 +184,14 @@ func (r *refs) call(f *gojq.Func, root bool) {
 		r.refuse(reason)
 	}
 	if root && !strings.HasPrefix(f.Name, "$") {
-		r.whole = true
+		r.Whole = true
 	}
 	for _, a := range f.Args {
 		r.query(a, false) // its "." is up to the function
 	}
 }
 
-func (r *refs) object(o *gojq.Object, root bool) {
+func (r *looker) object(o *gojq.Object, root bool) {
 	for _, kv := range o.KeyVals {
 		if kv.Val == nil && root {
 			switch {
@@ -192,11 +200,11 @@ func (r *refs) object(o *gojq.Object, root bool) {
 			case kv.KeyString != nil && kv.KeyString.Queries == nil:
 				r.name(kv.KeyString.Str)
 			case kv.Key == "":
-				r.whole = true
+				r.Whole = true
 			}
 		}
-		if _, no := banned[kv.Key]; no && strings.HasPrefix(kv.Key, "$") {
-			r.refuse(refusal(kv.Key, nil))
+		if _, no := refused[kv.Key]; no && strings.HasPrefix(kv.Key, "$") {
+			r.refuse(r.at.refusal(kv.Key, nil))
 		}
 		r.str(kv.KeyString, root)
 		r.query(kv.KeyQuery, root)
@@ -204,7 +212,7 @@ func (r *refs) object(o *gojq.Object, root bool) {
 	}
 }
 
-func (r *refs) str(s *gojq.String, root bool) {
+func (r *looker) str(s *gojq.String, root bool) {
 	if s == nil {
 		return
 	}
@@ -214,11 +222,11 @@ func (r *refs) str(s *gojq.String, root bool) {
 }
 
 // patterns may compute the keys that they take apart; what those see is left open.
-func (r *refs) patterns(ps []*gojq.Pattern, root bool) {
+func (r *looker) patterns(ps []*gojq.Pattern, root bool) {
 	for _, p := range ps {
 		r.patterns(p.Array, root)
 		for _, o := range p.Object {
-			r.whole = r.whole || root && (o.KeyQuery != nil || o.KeyString != nil)
+			r.Whole = r.Whole || root && (o.KeyQuery != nil || o.KeyString != nil)
 			r.str(o.KeyString, false)
 			r.query(o.KeyQuery, false)
 			if o.Val != nil {

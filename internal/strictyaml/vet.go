@@ -1,4 +1,4 @@
-package plan
+package strictyaml
 
 import (
 	"fmt"
@@ -6,22 +6,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxErrors is how many mistakes are reported at once.
-const maxErrors = 20
-
-// vetter refuses the parts of YAML that a plan has no use for.
+// vetter refuses the parts of YAML that no file of wrun has a use for.
 type vetter struct {
-	errs []error
+	maxDepth int
+	found    []*Mistake
 }
 
 func (v *vetter) fail(n *yaml.Node, format string, args ...any) {
-	if len(v.errs) < maxErrors {
-		v.errs = append(v.errs, &Error{Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...)})
+	if len(v.found) < MaxMistakes {
+		v.found = append(v.found, &Mistake{Line: n.Line, Column: n.Column, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
 func (v *vetter) vet(n *yaml.Node, depth int) {
-	if len(v.errs) >= maxErrors {
+	if len(v.found) >= MaxMistakes {
 		return
 	}
 	switch {
@@ -32,8 +30,8 @@ func (v *vetter) vet(n *yaml.Node, depth int) {
 		v.fail(n, "anchors are not allowed (&%.40s)", n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0:
 		v.fail(n, "tags are not allowed (%.80s)", n.Tag)
-	case depth > MaxDepth:
-		v.fail(n, "this is nested deeper than %d levels", MaxDepth)
+	case depth > v.maxDepth:
+		v.fail(n, "this is nested deeper than %d levels", v.maxDepth)
 		return
 	}
 	if n.Kind == yaml.MappingNode {
@@ -56,7 +54,7 @@ func (v *vetter) keys(n *yaml.Node) {
 			v.fail(k, "merge keys are not allowed; write the fields out")
 			continue
 		}
-		if value, wrong := scalar(k); k.Kind != yaml.ScalarNode {
+		if value, wrong := Scalar(k); k.Kind != yaml.ScalarNode {
 			v.fail(k, "a key has to be a string")
 			continue
 		} else if _, ok := value.(string); !ok || wrong != "" {

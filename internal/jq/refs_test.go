@@ -1,10 +1,10 @@
-package plan
+package jq_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/itchyny/gojq"
+	"github.com/wrun-dev/wrun/internal/jq"
 )
 
 // What an expression is said not to look at can be missing without a difference.
@@ -18,8 +18,8 @@ func FuzzRefs(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		code, seen, err := compile(s)
-		if err != nil || seen.whole {
+		e, seen, err := jq.Compile(s, jq.Place{Name: "a test"})
+		if err != nil || seen.Whole {
 			return
 		}
 		all := map[string]any{
@@ -28,22 +28,28 @@ func FuzzRefs(f *testing.F) {
 			"input": map[string]any{"a": 1, "b": []any{3}, "c": "b"}, "c": "d",
 		}
 		some := map[string]any{}
-		for _, name := range seen.names {
+		for _, name := range seen.Names {
 			if v, ok := all[name]; ok {
 				some[name] = v
 			}
 		}
-		if got, want := outcome(t, code, s, some), outcome(t, code, s, all); got != want {
-			t.Fatalf("%q looks at %q; with those only it gives %s, with all %s", s, seen.names, got, want)
+		if got, want := outcome(t, e, some), outcome(t, e, all); got != want {
+			t.Fatalf("%q looks at %q; with those only it gives %s, with all %s", s, seen.Names, got, want)
 		}
 	})
 }
 
-func outcome(t *testing.T, code *gojq.Code, s string, root map[string]any) string {
-	v, err := (&expr{text: s, code: code}).in(t.Context(), root)
+// The bounds of the tests' expressions.
+const (
+	maxWork = 4_000_000
+	maxSize = 1 << 20
+)
+
+func outcome(t *testing.T, e *jq.Expr, root map[string]any) string {
+	v, err := e.Value(t.Context(), root, jq.NewWork(maxWork), maxSize)
 	if err != nil {
 		return err.Error()
 	}
-	j, err := encode(v)
+	j, err := jq.Encode(v, maxSize)
 	return fmt.Sprint(string(j), err)
 }

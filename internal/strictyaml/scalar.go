@@ -1,4 +1,4 @@
-package plan
+package strictyaml
 
 import (
 	"encoding/json"
@@ -11,12 +11,12 @@ import (
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// scalar returns what a scalar means in JSON, or what is wrong with it.
+// Scalar returns what a scalar means in JSON, or what is wrong with it.
 //
 // Only what is true or false in YAML 1.2 is a boolean: yes, no, on and off are words. Numbers are those of JSON and
 // keep every digit; the other spellings of YAML, of which 0777 means 511 to some and 777 to others, are refused rather
 // than guessed. JSON has no dates, so dates are strings.
-func scalar(n *yaml.Node) (value any, wrong string) {
+func Scalar(n *yaml.Node) (value any, wrong string) {
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	if n.Style&quoted != 0 {
 		return n.Value, ""
@@ -35,33 +35,21 @@ func scalar(n *yaml.Node) (value any, wrong string) {
 	return n.Value, ""
 }
 
-// literal returns the JSON value of a node in which expressions mean nothing.
-func literal(n *yaml.Node) (any, *Error) {
+// Describe says what a node is, for the end of a sentence: "a list", "the number 7", "nothing".
+func Describe(n *yaml.Node) string {
 	switch n.Kind {
-	case yaml.SequenceNode:
-		list := make([]any, len(n.Content))
-		for i, c := range n.Content {
-			v, err := literal(c)
-			if err != nil {
-				return nil, err
-			}
-			list[i] = v
-		}
-		return list, nil
 	case yaml.MappingNode:
-		object := make(map[string]any, len(n.Content)/2)
-		for i := 0; i < len(n.Content); i += 2 {
-			v, err := literal(n.Content[i+1])
-			if err != nil {
-				return nil, err
-			}
-			object[n.Content[i].Value] = v
-		}
-		return object, nil
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
 	}
-	v, wrong := scalar(n)
-	if wrong != "" {
-		return nil, &Error{Line: n.Line, Column: n.Column, Message: wrong}
+	switch v, _ := Scalar(n); v := v.(type) {
+	case nil:
+		return "nothing"
+	case bool:
+		return n.Value
+	case json.Number:
+		return fmt.Sprintf("the number %.40s", v)
 	}
-	return v, nil
+	return fmt.Sprintf("%.40q", n.Value)
 }

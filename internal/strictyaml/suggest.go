@@ -1,9 +1,9 @@
-package plan
+package strictyaml
 
 import "fmt"
 
-// suggest returns `; did you mean "x"?` for the candidate nearest to word, or "" when none is near.
-func suggest(word string, candidates []string) string {
+// Suggest returns `; did you mean "x"?` for the candidate nearest to word, or "" when none is near.
+func Suggest(word string, candidates []string) string {
 	best, least := "", len(word)/3+1
 	for _, c := range candidates {
 		if abs(len(c)-len(word)) > least || len(c) > 64 {

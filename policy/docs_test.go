@@ -1,0 +1,88 @@
+package policy_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wrun-dev/wrun/policy"
+)
+
+// part is a block "policy" or "error", or a row of a table of calls.
+var part = regexp.MustCompile("(?ms)^```[a-z]+ ([a-z]+)\n(.*?)^```$|^\\|( `[^\n]*)\\|$")
+
+// Each policy of the documentation decides the calls in the table behind it, or has the mistakes behind it.
+func TestTheDocumentationIsTrue(t *testing.T) {
+	var p *policy.Policy
+	var wrong error
+	var policies, calls, mistakes int
+	for _, m := range part.FindAllStringSubmatch(readDoc(t), -1) {
+		switch m[1] {
+		case "policy":
+			p, wrong = policy.Parse([]byte(m[2]))
+			policies++
+		case "error":
+			if got, want := fmt.Sprint(wrong), strings.TrimSuffix(m[2], "\n"); got != want {
+				t.Errorf("got the mistakes\n%s\nwant\n%s", got, want)
+			}
+			mistakes++
+		default:
+			row := strings.Split(m[3], "|")
+			if len(row) != 6 {
+				continue // another table
+			}
+			if wrong != nil {
+				t.Fatalf("%s is decided by a policy with mistakes: %v", m[0], wrong)
+			}
+			decideRow(t, p, row)
+			calls++
+		}
+	}
+	if policies != 3 || calls != 12 || mistakes != 1 {
+		t.Errorf("found %d policies, %d calls, %d lists of mistakes", policies, calls, mistakes)
+	}
+}
+
+// decideRow holds a decision against a row: call, input, declared, becomes, line, reason.
+func decideRow(t *testing.T, p *policy.Policy, row []string) {
+	for i, cell := range row {
+		row[i] = strings.Trim(cell, " `")
+	}
+	c := call(row[0], row[1])
+	switch declared := row[2]; declared {
+	case "":
+	case "destructive":
+		c.Destructive = true
+	default:
+		c.Idempotency = declared
+	}
+	d := p.Decide(t.Context(), c)
+	becomes := d.Do.String()
+	if d.Within != 0 {
+		becomes += " within " + d.Within.String()
+	}
+	if got, want := []string{becomes, fmt.Sprint(d.Rule), d.Reason}, row[3:]; !slices.Equal(got, want) {
+		t.Errorf("%s %s becomes %q, want %q", row[0], row[1], got, want)
+	}
+}
+
+func readDoc(t testing.TB) string {
+	t.Helper()
+	doc, err := os.ReadFile("../docs/policy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(doc), "\r\n", "\n")
+}
+
+// call is a call of "module.tool" that declares nothing.
+func call(name, input string) policy.Call {
+	module, tool, _ := strings.Cut(name, ".")
+	return policy.Call{
+		Run: "invoice-7", Step: "charge", Module: module, Tool: tool, Digest: "ab12",
+		Idempotency: "non_idempotent", Input: []byte(input),
+	}
+}

@@ -1,0 +1,134 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// ErrNoStep: the run has no such step.
+var ErrNoStep = errors.New("no such step")
+
+// The names of the records between which a copied log stands that is too long for one append. A copy without the second
+// was cut off, and is not driven.
+const (
+	recordCopying = "copying"
+	recordCopied  = "copied"
+)
+
+// whole is the cut of a copy that leaves nothing out.
+const whole = journal.Step("")
+
+// copied is what a copy of a log takes, and what it leaves.
+type copied struct {
+	taken []journal.Entry // as another run can have them, all of one owner
+	left  []journal.Entry // of steps that are not taken
+}
+
+// copyLog copies a log up to the first entry of a step. Steps that had begun by then are taken whole, wherever the rest of
+// them is, so that nothing which was done in them is done again; of the calls around the step the beginning is taken. Who
+// drove, that it was cancelled and that it ended are left out. Effects that a closed run left in doubt and somebody settled
+// are settled in the copy.
+func (e *Engine) copyLog(ctx context.Context, l *loaded, owner string, at journal.Step) (copied, error) {
+	var c copied
+	began := map[journal.Step]bool{} // the roots that had begun before the cut
+	open := map[journal.Step]bool{}
+	cut := false
+	for entry, err := range e.cfg.Journal.Read(ctx, l.state.Run, 0) {
+		if err != nil {
+			return c, err
+		}
+		root, around := rootOf(entry.Step, at)
+		if at != whole && entry.Step != "" && root == asked(at.First()) && !around {
+			cut = true
+		}
+		switch {
+		case entry.Kind == journal.Created:
+			c.taken = append(c.taken, clean(entry, owner), journal.Entry{Kind: journal.Claimed, Owner: owner, Time: entry.Time})
+		case entry.Step == "":
+			if entry.Kind == journal.Record && entry.Name == recordGrants && !cut {
+				c.taken = append(c.taken, clean(entry, owner))
+			}
+		case around && cut, !around && cut && !began[root]:
+			c.left = append(c.left, entry)
+		default:
+			began[root] = true
+			if entry, ok := settledInCopy(entry, open, l.state.Late > 0); ok {
+				if entry.Phase() != 0 {
+					open[entry.Step] = entry.Kind == journal.Intent
+				}
+				c.taken = append(c.taken, clean(entry, owner))
+			}
+		}
+	}
+	if at != whole && !cut {
+		return c, fmt.Errorf("run %s has no step %s: %w", l.state.Run, at, ErrNoStep)
+	}
+	return c, nil
+}
+
+// rootOf returns the outermost step that an entry's step belongs to and that at is not inside of, without attempts; around
+// says that the step is one of those that at is inside of, and so its own root.
+func rootOf(step, at journal.Step) (root journal.Step, around bool) {
+	if at.Within(asked(step)) {
+		return asked(step.First()), true
+	}
+	for parent := step.Parent(); parent != "" && !at.Within(parent); parent = step.Parent() {
+		step = parent
+	}
+	return asked(step.First()), false
+}
+
+// asked is the step itself, for a question about it.
+func asked(step journal.Step) journal.Step {
+	if about := step.Asks(); about != "" {
+		return about
+	}
+	return step
+}
+
+// clean returns an entry as another run can have it.
+func clean(e journal.Entry, owner string) journal.Entry {
+	if e.Owner != "" {
+		e.Owner = owner
+	}
+	e.Hash, e.After = journal.Digest{}, journal.Digest{}
+	return e
+}
+
+// settledInCopy turns a late entry with which somebody settled an open step into that step's outcome. Other late entries
+// are kept only while nobody has acknowledged them.
+func settledInCopy(e journal.Entry, open map[journal.Step]bool, late bool) (journal.Entry, bool) {
+	switch {
+	case e.Kind != journal.Late:
+		return e, true
+	case e.By == "" || !open[e.Step]:
+		return e, late
+	case e.Effect == journal.EffectNone && e.Outcome != journal.OK:
+		e.Kind, e.Outcome, e.Effect = journal.Void, 0, 0
+		e.Body, e.Blob, e.Size = nil, journal.Digest{}, 0
+	default:
+		e.Kind, e.Effect = journal.Result, journal.EffectApplied
+	}
+	e.Owner = "copied" // clean puts the right one in its place
+	return e, true
+}
+
+// insideOf says whether a step is another one or lies below it, attempts left out.
+func insideOf(step, outer journal.Step) bool {
+	s, o := string(step.WithoutAttempts()), string(outer.WithoutAttempts())
+	return s == o || strings.HasPrefix(s, o+"/")
+}
+
+// appendAll writes a whole log, in as few appends as it takes.
+func appendAll(ctx context.Context, j journal.Journal, id string, all []journal.Entry) error {
+	for at := 0; at < len(all); at += journal.MaxAppend {
+		if err := j.Append(ctx, id, uint64(at), all[at:min(at+journal.MaxAppend, len(all))]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

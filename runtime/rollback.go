@@ -1,0 +1,246 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// Undo is one call that undoes another.
+type Undo struct {
+	// Step is the call that is undone, Tool the full name of the tool that does it.
+	Step journal.Step `json:"step"`
+	Tool string       `json:"tool"`
+	// Input is its input, JSON: a toolabi.CompensateInput.
+	Input json.RawMessage `json:"input"`
+}
+
+// RollbackDriver is the name of the driver that a rollback is driven with. Its plan is a JSON list of Undo.
+const RollbackDriver = "rollback"
+
+// RollbackOf returns the id of the run that undoes another.
+func RollbackOf(run string) string { return run + "~rollback" }
+
+// ErrOpen: the run is not finished.
+var ErrOpen = errors.New("the run is not finished")
+
+// Rollback begins the run that undoes a finished one: RollbackOf(run), made of calls of the compensating tools in reverse
+// order, one for each call that had effects. It is a run like any other, and is driven like one; nothing is executed here.
+// Where it exists already it stays as it is.
+//
+// Calls without effects, and such as did not happen, are not compensated. What cannot be compensated is returned.
+//
+// Errors: ErrOpen; *UncertainError while an effect of the run is in doubt, since nobody knows whether there is anything to
+// undo; ErrNothingToUndo; journal.ErrNotFound.
+func (e *Engine) Rollback(ctx context.Context, run, by, why string) (left []Effect, err error) {
+	l, err := e.load(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	if !l.state.Finished {
+		return nil, fmt.Errorf("run %s: %w", run, ErrOpen)
+	}
+	spec, err := e.readSpec(ctx, l.history.Created())
+	if err != nil {
+		return nil, err
+	}
+	if doubt := l.state.InDoubt(); len(doubt) > 0 {
+		return nil, e.uncertainIn(l, doubt[0])
+	}
+	calls, err := e.calls(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	undo, left, err := e.undo(ctx, l, spec, calls)
+	if err != nil {
+		return nil, err
+	}
+	if len(undo) == 0 {
+		return left, fmt.Errorf("run %s: %w", run, ErrNothingToUndo)
+	}
+	plan, err := json.Marshal(undo)
+	if err != nil {
+		return left, err
+	}
+	back := Spec{
+		Driver: RollbackDriver, Version: "1", Plan: plan, Modules: spec.Modules, Grants: spec.Grants.Union(l.grants), Limits: spec.Limits,
+	}
+	return left, e.startRollback(ctx, run, back, by, why)
+}
+
+// ErrNothingToUndo: the run had no effects that a tool of it can undo.
+var ErrNothingToUndo = errors.New("there is nothing to undo")
+
+func (e *Engine) startRollback(ctx context.Context, run string, spec Spec, by, why string) error {
+	id := RollbackOf(run)
+	if err := journal.ValidateRun(id); err != nil {
+		return fmt.Errorf("roll back %s: what is a rollback or a copy with such a name cannot be rolled back: %w", run, err)
+	}
+	_, err := e.create(ctx, id, spec, journal.Entry{By: someone(by), Note: note("undoes "+run, why)}, false)
+	var other *OtherRunError
+	if errors.As(err, &other) { // it was begun before something more was settled
+		return nil
+	}
+	return err
+}
+
+// uncertainIn says that an effect of a log is in doubt.
+func (e *Engine) uncertainIn(l *loaded, step journal.Step) error {
+	past := l.history.Find(step)
+	u := &UncertainError{Run: l.state.Run, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body))}
+	if call := l.history.Find(step.Parent()); call != nil && call.Known() != nil {
+		u.Tool = call.Known().Name
+	}
+	return u
+}
+
+// made is a call of a tool that a log holds, in all its attempts.
+type made struct {
+	intent  journal.Entry  // of the first attempt
+	result  *journal.Entry // of the last one; nil when it has none
+	effects []Effect       // in it and below it, that took place
+}
+
+// calls returns the calls of a log in the order in which they began, each with its effects. Look-ups are not among them.
+func (e *Engine) calls(ctx context.Context, l *loaded) ([]*made, error) {
+	var all []*made
+	byStep := map[journal.Step]*made{}
+	for entry, err := range e.cfg.Journal.Read(ctx, l.state.Run, 0) {
+		if err != nil {
+			return nil, err
+		}
+		plain := entry.Step.WithoutAttempts()
+		if entry.Kind == journal.Intent && toolabi.Class(entry.Class) == toolabi.Call && byStep[plain] == nil && !isLookup(l, entry.Step) {
+			byStep[plain] = &made{intent: entry}
+			all = append(all, byStep[plain])
+		}
+		if m := byStep[plain]; m != nil && entry.Kind == journal.Result {
+			m.result = &entry
+		}
+		if entry.Kind == journal.Result || entry.Kind == journal.Late && entry.By != "" {
+			if eff, ok := effectThatTookPlace(l, entry); ok {
+				for p := entry.Step.Parent(); p != ""; p = p.Parent() {
+					if m := byStep[p.WithoutAttempts()]; m != nil {
+						m.effects = append(m.effects, eff)
+					}
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// isLookup says whether a call is a look-up: it lies inside an effect.
+func isLookup(l *loaded, step journal.Step) bool {
+	p := l.history.Find(step.Parent())
+	return p != nil && p.Intent != nil && isEffect(p.Intent.Class)
+}
+
+// effectThatTookPlace returns the effect whose outcome an entry says, if it took place.
+func effectThatTookPlace(l *loaded, e journal.Entry) (Effect, bool) {
+	class := toolabi.Class(e.Class)
+	if class != toolabi.Local && class != toolabi.Effect && class != toolabi.Once || e.Outcome != journal.OK && e.Effect != journal.EffectApplied {
+		return Effect{}, false
+	}
+	eff := Effect{Step: e.Step, Name: e.Name, Class: class, Known: true}
+	if p := l.history.Find(e.Step); p != nil && p.Known() != nil {
+		eff.Name, eff.Note = p.Known().Name, p.Known().Note
+	}
+	if p := l.history.Find(e.Step.Parent()); p != nil && p.Known() != nil {
+		eff.Tool = p.Known().Name
+	}
+	return eff, true
+}
+
+// undo returns the calls that undo others, the last first, and the effects that nothing undoes.
+func (e *Engine) undo(ctx context.Context, l *loaded, spec *Spec, calls []*made) (undo []Undo, left []Effect, err error) {
+	var covered []journal.Step // calls whose compensation undoes all that is inside
+	undone := func(step journal.Step) bool {
+		return slices.ContainsFunc(covered, func(c journal.Step) bool { return insideOf(step, c) })
+	}
+	for _, c := range calls {
+		if len(c.effects) == 0 || undone(c.intent.Step) {
+			continue
+		}
+		module, tool, err := spec.tool(c.intent.Name)
+		if err != nil || tool.Compensate == "" {
+			continue
+		}
+		covered = append(covered, c.intent.Step)
+		input, err := e.compensateInput(ctx, l, tool, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		undo = append(undo, Undo{Step: c.intent.Step, Tool: module.Name + "." + tool.Compensate, Input: input})
+	}
+	seen := map[journal.Step]bool{}
+	for _, c := range calls {
+		for _, eff := range c.effects {
+			if !undone(eff.Step) && !seen[eff.Step] {
+				seen[eff.Step] = true
+				left = append(left, eff)
+			}
+		}
+	}
+	slices.Reverse(undo)
+	return undo, left, nil
+}
+
+func (e *Engine) compensateInput(ctx context.Context, l *loaded, tool toolabi.Tool, c *made) ([]byte, error) {
+	input, err := journal.Body(ctx, e.blobs, c.intent)
+	if err != nil {
+		return nil, err
+	}
+	in := toolabi.CompensateInput{
+		Run: l.state.Run, Step: string(c.intent.Step), Tool: tool.Name, Input: input, Output: toolabi.RawJSON("null"),
+	}
+	if c.result != nil && c.result.Outcome == journal.OK {
+		if in.Output, err = journal.Body(ctx, e.blobs, *c.result); err != nil {
+			return nil, err
+		}
+	}
+	for _, eff := range c.effects {
+		shown, err := e.compensateEffect(ctx, l, eff)
+		if err != nil {
+			return nil, err
+		}
+		in.Effects = append(in.Effects, shown)
+	}
+	return json.Marshal(in)
+}
+
+// compensateEffect is an effect as the tool that undoes it sees it.
+func (e *Engine) compensateEffect(ctx context.Context, l *loaded, eff Effect) (toolabi.CompensateEffect, error) {
+	shown := toolabi.CompensateEffect{Step: string(eff.Step), Function: eff.Name, Request: toolabi.RawJSON("null"), Reply: toolabi.RawJSON("null")}
+	past := l.history.Find(eff.Step)
+	if past.Intent != nil {
+		shown.Key = past.Intent.Key
+		request, err := journal.Body(ctx, e.blobs, *past.Intent)
+		if err != nil {
+			return shown, err
+		}
+		shown.Request = e.showRequest(eff.Name, request)
+	}
+	outcome := past.Result
+	if outcome == nil && len(past.Late) > 0 {
+		outcome = &past.Late[len(past.Late)-1]
+	}
+	if outcome == nil || outcome.Outcome != journal.OK {
+		return shown, nil
+	}
+	reply, err := journal.Body(ctx, e.blobs, *outcome)
+	if err != nil {
+		return shown, err
+	}
+	if show := e.funcs[eff.Name].ShowReply; show != nil {
+		if s, err := show(reply); err == nil {
+			shown.Reply = s
+		}
+	}
+	return shown, nil
+}

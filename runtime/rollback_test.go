@@ -1,0 +1,147 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// refunding is a machine whose charges are undone by refunds; what is refunded is an effect "refund X".
+func refunding(t *testing.T) *machine {
+	m := newMachine(t, map[string]tool{
+		"charge": func(g *guest, input string) string {
+			return `"` + g.must(toolabi.FuncHTTPSend, strings.Trim(input, `"`)) + `"`
+		},
+		"fails": func(g *guest, input string) string {
+			g.must(toolabi.FuncHTTPSend, strings.Trim(input, `"`))
+			panic(toolabi.NewError(toolabi.Failed, "afterwards"))
+		},
+		"tries": func(g *guest, input string) string { panic(toolabi.NewError(toolabi.Failed, "before")) },
+		"note":  func(g *guest, input string) string { return `"` + g.must(toolabi.FuncHTTPSend, "note") + `"` },
+		"refund": func(g *guest, input string) string {
+			var in toolabi.CompensateInput
+			if err := json.Unmarshal([]byte(input), &in); err != nil {
+				panic(toolabi.NewError(toolabi.Failed, err.Error()))
+			}
+			g.must(toolabi.FuncHTTPSend, "refund "+in.Step+" "+string(in.Input)+" "+string(in.Output)+" "+string(in.Effects[0].Reply))
+			return `true`
+		},
+	})
+	m.declare = func(t *toolabi.Tool) {
+		if t.Name == "charge" || t.Name == "fails" || t.Name == "tries" {
+			t.Compensate = "refund"
+		}
+	}
+	return m
+}
+
+// undoing drives a rollback as the driver of that name does.
+func undoing(ctx context.Context, r *runtime.Run) ([]byte, error) {
+	var undo []runtime.Undo
+	if err := json.Unmarshal(r.Plan(), &undo); err != nil {
+		return nil, err
+	}
+	for i, u := range undo {
+		if _, err := r.Call(ctx, journal.Step("undo["+string(rune('0'+i))+"]"), u.Tool, u.Input); err != nil {
+			return nil, err
+		}
+	}
+	return []byte(`null`), nil
+}
+
+func TestARollbackUndoesInReverseOrderWhatHappened(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	_, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		for _, c := range []runtime.CallSpec{
+			{Step: "a", Tool: "m.charge", Input: []byte(`"a"`)}, {Step: "b", Tool: "m.charge", Input: []byte(`"b"`)},
+			{Step: "n", Tool: "m.note", Input: []byte(`"n"`)}, {Step: "t", Tool: "m.tries", Input: []byte(`"t"`)},
+			{Step: "f", Tool: "m.fails", Input: []byte(`"f"`)},
+		} {
+			if _, err := r.Invoke(ctx, c); err != nil && !errors.Is(err, toolabi.Failed) {
+				return nil, err
+			}
+		}
+		return nil, toolabi.NewError(toolabi.Failed, "the plan failed")
+	})
+	if !errors.Is(err, toolabi.Failed) {
+		t.Fatal(err)
+	}
+	left, err := p.Rollback(t.Context(), "r", "ann", "a mistake")
+	if err != nil || len(left) != 1 || left[0].Step != "n/1" || left[0].Tool != "m.note" {
+		t.Fatalf("left %+v, %v", left, err)
+	}
+	var order []string
+	m.world.during = func(request string) { order = append(order, request) }
+	for range 2 { // twice is once
+		if _, err := p.Rollback(t.Context(), "r", "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Drive(t.Context(), runtime.RollbackOf("r"), runtime.DriveOptions{Driver: &runtime.DriverInfo{Version: "1", Drive: undoing}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{
+		`refund f "f" null "done f"`, `refund b "b" "done b" "done b"`, `refund a "a" "done a" "done a"`,
+	}
+	if !slices.Equal(order, want) {
+		t.Errorf("undone were %q, want %q", order, want)
+	}
+}
+
+func TestARollbackNeedsAClosedRunOfWhichAllIsKnown(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		return r.Call(ctx, "a", "m.charge", []byte(`"a"`))
+	}
+	m.world.drop = 1
+	if _, err := m.drive(p, driver); err == nil {
+		t.Fatal("want uncertain")
+	}
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.Is(err, runtime.ErrOpen) {
+		t.Errorf("of an open run: %v", err)
+	}
+	if err := p.Cancel(t.Context(), "r", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = m.drive(p, driver)
+	var u *runtime.UncertainError
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.As(err, &u) || u.Step != "a/1" {
+		t.Errorf("of a run in doubt: %v", err)
+	}
+	if err := p.Resolve(t.Context(), "r", "a/1", runtime.Resolution{Happened: true, Reply: []byte("found"), By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Drive(t.Context(), runtime.RollbackOf("r"), runtime.DriveOptions{Driver: &runtime.DriverInfo{Version: "1", Drive: undoing}}); err != nil || m.world.count(`refund a "a" null "found"`) != 1 {
+		t.Errorf("%v, %v", err, m.world.effects)
+	}
+}
+
+func TestWhatDidNotHappenIsNotUndone(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		return r.Call(ctx, "a", "m.charge", []byte(`"a"`))
+	}
+	m.world.drop = 1
+	_, _ = m.drive(p, driver)
+	_ = p.Cancel(t.Context(), "r", "ann", "")
+	_, _ = m.drive(p, driver)
+	if err := p.Resolve(t.Context(), "r", "a/1", runtime.Resolution{Now: true, By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.Is(err, runtime.ErrNothingToUndo) {
+		t.Errorf("rolled back with %v", err)
+	}
+}
