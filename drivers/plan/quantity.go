@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/itchyny/gojq"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/wrun-dev/wrun/toolabi"
@@ -78,7 +77,7 @@ func seconds(v any) (time.Duration, error) {
 	if s, ok := v.(string); ok {
 		return parseDuration(s)
 	}
-	text, err := gojq.Marshal(v)
+	text, err := encode(v)
 	if err != nil {
 		return 0, errDuration
 	}
