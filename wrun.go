@@ -35,6 +35,8 @@ type Config struct {
 	HTTP hostfuncs.Config
 	// Drivers are the drivers that runs can be resumed with by their id alone.
 	Drivers map[string]runtime.DriverInfo
+	// Policy decides whether a call may begin; nil leaves it to the manifests.
+	Policy runtime.Policy
 	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
 	Observe func(runtime.Event)
 	// OnCompile is told when a module that is not in the cache is compiled, which takes seconds.
@@ -90,7 +92,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 	}
 	h.engine, err = runtime.New(runtime.Config{
 		Journal: h.journal, Invoker: h.sandbox, Funcs: hostfuncs.Standard(cfg.HTTP),
-		Drivers: cfg.Drivers, Observe: cfg.Observe, Rescue: cfg.Rescue,
+		Drivers: cfg.Drivers, Policy: cfg.Policy, Observe: cfg.Observe, Rescue: cfg.Rescue,
 	})
 	return err
 }
@@ -194,6 +196,53 @@ func (h *Host) Work(ctx context.Context, report func(run string, res runtime.Res
 // Resolve settles an effect whose outcome is unknown. See runtime.Engine.Resolve.
 func (h *Host) Resolve(ctx context.Context, run string, step journal.Step, res runtime.Resolution) error {
 	return h.engine.Resolve(ctx, run, step, res)
+}
+
+// ParseReply makes the reply of a host function of what somebody says, in JSON, that it answered. For a function without such
+// a form, and for a driver's own step, the reply is what was said.
+func (h *Host) ParseReply(function string, said []byte) ([]byte, error) {
+	return h.engine.ParseReply(function, said)
+}
+
+// Answer answers a step that waits for a person. See runtime.Engine.Answer.
+func (h *Host) Answer(ctx context.Context, run string, step journal.Step, a runtime.Answer) error {
+	return h.engine.Answer(ctx, run, step, a)
+}
+
+// Inbox yields what waits for a person. See runtime.Engine.Inbox.
+func (h *Host) Inbox(ctx context.Context) iter.Seq2[runtime.Item, error] { return h.engine.Inbox(ctx) }
+
+// Await returns when a suspended run can go on. See runtime.Engine.Await.
+func (h *Host) Await(ctx context.Context, run string) error { return h.engine.Await(ctx, run) }
+
+// Reconcile asks the look-ups of a run's tools about what is in doubt. See runtime.Engine.Reconcile.
+func (h *Host) Reconcile(ctx context.Context, run string) ([]runtime.Finding, error) {
+	return h.engine.Reconcile(ctx, run)
+}
+
+// PlanFork says what Fork would take and what it would do again. See runtime.Engine.PlanFork.
+func (h *Host) PlanFork(ctx context.Context, run string, at journal.Step) (runtime.Fork, error) {
+	return h.engine.PlanFork(ctx, run, at)
+}
+
+// Fork copies a run up to a step under another id. See runtime.Engine.Fork.
+func (h *Host) Fork(ctx context.Context, run string, at journal.Step, id, by, why string) (runtime.Fork, error) {
+	return h.engine.Fork(ctx, run, at, id, by, why)
+}
+
+// Rollback begins the run that undoes another one. See runtime.Engine.Rollback.
+func (h *Host) Rollback(ctx context.Context, run, by, why string) (left []runtime.Effect, err error) {
+	return h.engine.Rollback(ctx, run, by, why)
+}
+
+// Abandon closes a run although effects of it are in doubt. See runtime.Engine.Abandon.
+func (h *Host) Abandon(ctx context.Context, run, by, why string) error {
+	return h.engine.Abandon(ctx, run, by, why)
+}
+
+// Confirm says that a run which was restored from a backup may go on. See runtime.Engine.Confirm.
+func (h *Host) Confirm(ctx context.Context, run, by, why string) error {
+	return h.engine.Confirm(ctx, run, by, why)
 }
 
 // Acknowledge says that somebody has looked at outcomes that arrived too late to count. See

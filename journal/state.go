@@ -123,12 +123,15 @@ func (s *State) Status() Status {
 // InDoubt returns the open steps of which nobody knows whether they happened, in the order of their intents. While the
 // run's owner lives they may simply be under way.
 func (s *State) InDoubt() []Step {
-	var steps []Step
-	for step, o := range s.Open {
-		if o.OnCut == Doubt && !o.Unsent {
-			steps = append(steps, step)
-		}
-	}
+	return slices.DeleteFunc(s.InOrder(), func(step Step) bool {
+		o := s.Open[step]
+		return o.OnCut != Doubt || o.Unsent
+	})
+}
+
+// InOrder returns the open steps in the order of their intents.
+func (s *State) InOrder() []Step {
+	steps := slices.Collect(maps.Keys(s.Open))
 	slices.SortFunc(steps, func(a, b Step) int {
 		if d := int64(s.Open[a].Seq) - int64(s.Open[b].Seq); d != 0 {
 			return int(d)

@@ -108,6 +108,15 @@ func (e *Engine) showRequest(function string, request []byte) toolabi.RawJSON {
 	return toolabi.RawJSON("null")
 }
 
+// ParseReply makes the reply of a host function of what somebody says, in JSON, that it answered. For a function without such
+// a form, and for a driver's own step, the reply is what was said.
+func (e *Engine) ParseReply(function string, said []byte) ([]byte, error) {
+	if e.funcs[function].ParseReply == nil {
+		return said, nil
+	}
+	return e.parseReply(function, said)
+}
+
 // parseReply is what the tool is told of what somebody says that a host function answered.
 func (e *Engine) parseReply(function string, said []byte) ([]byte, error) {
 	parse := e.funcs[function].ParseReply

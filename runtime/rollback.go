@@ -20,8 +20,12 @@ type Undo struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// RollbackDriver is the name of the driver that a rollback is driven with. Its plan is a JSON list of Undo.
-const RollbackDriver = "rollback"
+// RollbackDriver is the name of the driver that a rollback is driven with, RollbackVersion its version. Its plan is a JSON
+// list of Undo.
+const (
+	RollbackDriver  = "rollback"
+	RollbackVersion = "1"
+)
 
 // RollbackOf returns the id of the run that undoes another.
 func RollbackOf(run string) string { return run + "~rollback" }
@@ -68,7 +72,7 @@ func (e *Engine) Rollback(ctx context.Context, run, by, why string) (left []Effe
 		return left, err
 	}
 	back := Spec{
-		Driver: RollbackDriver, Version: "1", Plan: plan, Modules: spec.Modules, Grants: spec.Grants.Union(l.grants), Limits: spec.Limits,
+		Driver: RollbackDriver, Version: RollbackVersion, Plan: plan, Modules: spec.Modules, Grants: spec.Grants.Union(l.grants), Limits: spec.Limits,
 	}
 	return left, e.startRollback(ctx, run, back, by, why)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/drivers/call"
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/drivers/rollback"
 	engine "github.com/wrun-dev/wrun/runtime"
 )
 
@@ -22,6 +23,7 @@ type app struct {
 	out, errOut io.Writer
 
 	journalPath          string
+	configDir            string
 	json, quiet, verbose bool
 
 	saying sync.Mutex // guards errOut while a run is driven, and saved
@@ -30,11 +32,11 @@ type app struct {
 
 // drivers are the drivers of this program, by the names that runs know them by.
 func drivers() map[string]engine.DriverInfo {
-	return map[string]engine.DriverInfo{call.Name: call.Driver(), plan.Name: plan.Driver()}
+	return map[string]engine.DriverInfo{call.Name: call.Driver(), plan.Name: plan.Driver(), engine.RollbackDriver: rollback.Driver()}
 }
 
 // open opens the journal and what runs need. With create a journal that is missing is made.
-func (a *app) open(ctx context.Context, create bool) (*wrun.Host, error) {
+func (a *app) open(ctx context.Context, create bool, policy engine.Policy) (*wrun.Host, error) {
 	path, err := a.journal()
 	if err != nil {
 		return nil, err
@@ -44,14 +46,27 @@ func (a *app) open(ctx context.Context, create bool) (*wrun.Host, error) {
 		return nil, err
 	}
 	return wrun.Open(ctx, wrun.Config{
-		Journal: path, Create: create, Cache: cache, Drivers: drivers(),
+		Journal: path, Create: create, Cache: cache, Drivers: drivers(), Policy: policy,
 		Observe: a.observe, OnCompile: a.compiling, Rescue: a.rescue,
 	})
 }
 
-// with opens the journal, which must be there, calls f and closes it.
-func (a *app) with(ctx context.Context, create bool, f func(*wrun.Host) error) (err error) {
-	h, err := a.open(ctx, create)
+// with opens the journal, calls f, which drives nothing, and closes it. With create a journal that is missing is made.
+func (a *app) with(ctx context.Context, create bool, f func(*wrun.Host) error) error {
+	return a.opened(ctx, create, nil, f)
+}
+
+// driving is with for what drives runs, and so needs the operator's policy.
+func (a *app) driving(ctx context.Context, create bool, f func(*wrun.Host) error) error {
+	policy, err := a.policy()
+	if err != nil {
+		return err
+	}
+	return a.opened(ctx, create, policy, f)
+}
+
+func (a *app) opened(ctx context.Context, create bool, policy engine.Policy, f func(*wrun.Host) error) (err error) {
+	h, err := a.open(ctx, create, policy)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 func newCall(a *app) *cobra.Command {
 	var id string
 	var grants grantFlags
+	var waits waitFlags
 	c := &cobra.Command{
 		Use:   "call TOOL.wasm NAME [JSON|@FILE|-]",
 		Short: "Call one tool of a module",
@@ -35,6 +36,10 @@ With --id the same call under the same id is not made twice: what came of it is 
 			if err != nil {
 				return err
 			}
+			opts, long, err := waits.options(c)
+			if err != nil {
+				return err
+			}
 			input, err := a.jsonInput(c.Context(), append(args[2:len(args):len(args)], "{}")[0])
 			if err != nil {
 				return err
@@ -50,7 +55,7 @@ With --id the same call under the same id is not made twice: what came of it is 
 			if err := checkCall(info, args[1], input); err != nil {
 				return err
 			}
-			return a.with(c.Context(), true, func(h *wrun.Host) error {
+			return a.driving(c.Context(), true, func(h *wrun.Host) error {
 				m, err := h.AddModule(wasm)
 				if err != nil {
 					return named(err, args[0])
@@ -58,12 +63,13 @@ With --id the same call under the same id is not made twice: what came of it is 
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: call.Name, Version: call.Version, Plan: []byte(m.Name + "." + args[1]),
 					Input: input, Modules: []runtime.Module{m}, Grants: g,
-				}, userName())
+				}, opts, long)
 			})
 		},
 	}
 	c.Flags().StringVar(&id, "id", "", "the run's id (default a new one)")
 	grants.add(c)
+	waits.add(c)
 	return c
 }
 

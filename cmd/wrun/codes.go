@@ -28,6 +28,7 @@ const (
 	exitDenied    = 5
 	exitDiverged  = 6
 	exitLimit     = 7
+	exitGaveUp    = 8
 	exitUntrusted = 9
 	exitMissing   = 10
 	exitBusy      = 11
@@ -64,6 +65,12 @@ A file that was named cannot be read or written. The message says why.`}
 	codeBuild = code{"W0107", exitUsage, "the tool cannot be built", `
 The directory does not build as a tool. Tools in Go need the Go toolchain; the messages
 of the compiler stand above.`}
+
+	codeConfig = code{"W0108", exitUsage, "the configuration has mistakes", `
+The operator's policy cannot be read. While it has mistakes nothing is driven, so that
+nothing begins which it would have denied. docs/policy.md describes the file.`}
+	codeNotAgreed = code{"W0109", exitUsage, "not agreed to", `
+The command asked whether to go on, and was not told to. Nothing was done.`}
 
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
@@ -163,6 +170,28 @@ before the run is resumed, the command above tells it what came of the effect.`}
 The log holds an outcome of this effect that came too late to count, and it did take
 place. "wrun log RUN" shows it.`}
 
+	codeGaveUp = code{"W0419", exitGaveUp, "gave up waiting", `
+The run still waits after all the time that --wait allowed. It is suspended on disk, as it
+would have been without --wait.`}
+	codeAnswered = code{"W0420", exitUsage, "answered already", `
+The first answer counts. A yes can be taken back with "wrun deny RUN STEP" as long as what
+was agreed to has not begun; a no stays.`}
+	codeShown = code{"W0421", exitUsage, "it is about something else now", `
+The question was put again, because what it is about has changed since it was first shown:
+the grants of the run, perhaps. Look at it with "wrun inbox", and answer with the digest
+that it gives: --shown DIGEST.`}
+	codeExpired = code{"W0422", exitDenied, "too late to agree", `
+The time in which somebody could agree is over (--approve-by, or the policy). The run sees
+that as a denial when it is resumed.`}
+	codeOpen = code{"W0423", exitUsage, "the run is not finished", `
+What is undone is what a run did, all of it. Finish the run, or cancel it first with "wrun
+cancel RUN".`}
+	codeNothingToUndo = code{"W0424", exitUsage, "nothing to undo", `
+No call of the run had effects that a tool of its module undoes. What it did and nothing
+undoes is listed above.`}
+	codeNoStep = code{"W0425", exitUsage, "no such step", `
+The run has no step of this name. "wrun show RUN" lists them.`}
+
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
 journal: "wrun resume RUN" writes it again, and executes nothing.`}
@@ -173,10 +202,11 @@ Something went wrong that has no code of its own. The message says what.`}
 
 // codes lists every code in order.
 var codes = []code{
-	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild,
+	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed,
 	codeModule, codeUntrusted, codeTooBig,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
+	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep,
 	codeOther, codeOutput,
 }

@@ -52,8 +52,8 @@ func newID(driver string) string {
 }
 
 // begin starts a run, or attaches to it, and drives it to its output.
-func (a *app) begin(ctx context.Context, h *wrun.Host, id string, spec runtime.Spec, by string) error {
-	res, err := h.Run(ctx, id, spec, runtime.DriveOptions{By: by})
+func (a *app) begin(ctx context.Context, h *wrun.Host, id string, spec runtime.Spec, opts runtime.DriveOptions, long time.Duration) error {
+	res, err := a.driven(ctx, h, id, long, func() (runtime.Result, error) { return h.Run(ctx, id, spec, opts) })
 	return a.ended(id, res, err)
 }
 

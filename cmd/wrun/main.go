@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -36,6 +37,9 @@ type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return "received " + e.signal.String() }
 
+// lastMoment is how long after the first signal the process ends in any case.
+const lastMoment = 1900 * time.Millisecond
+
 // watchSignals ends the context at the first signal, so that what is known is recorded, and the process at the second.
 // What is on the disk is right at any instant, so that even that loses nothing.
 func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func()) {
@@ -58,7 +62,11 @@ func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func(
 			}
 			first = false
 			cancel(signalError{sig})
-			fmt.Fprintln(errOut, "stopping: what is under way is finished and recorded; again to stop at once")
+			fmt.Fprintln(errOut, "stopping: what is known is recorded; again to stop at once")
+			time.AfterFunc(lastMoment, func() { // a tool that cannot be broken off, a disk that does not answer
+				fmt.Fprintln(errOut, "stopped: what was in flight is in doubt, and wrun resume says so")
+				os.Exit(128 + int(sig))
+			})
 		}
 	}()
 	return ctx, func() {

@@ -38,6 +38,8 @@ func (a *app) report(ctx context.Context, err error) int {
 	var sig signalError
 	if errors.As(context.Cause(ctx), &sig) && (errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.As(err, &sig)) {
 		p.code, p.exit, p.title = codeInterrupted, 128+int(sig.signal), sig.Error()+"; what is known is recorded"
+	} else if sig.signal != 0 && (p.code == codeUncertain || p.code == codeWaiting) {
+		p.exit = 128 + int(sig.signal) // and what is left to do is said
 	}
 	var of *runError
 	if errors.As(err, &of) {
@@ -102,12 +104,29 @@ func (a *app) runProblem(err error) (problem, bool) {
 		late      *runtime.LateError
 		restored  *runtime.UnconfirmedError
 		soon      *runtime.TooSoonError
+		answered  *runtime.AnsweredError
+		other     *runtime.ShownError
+		gaveUp    *gaveUpError
 	)
 	switch {
 	case errors.As(err, &uncertain):
 		return a.uncertainProblem(uncertain), true
+	case errors.As(err, &gaveUp):
+		return problem{code: codeGaveUp, next: a.nextOfWaiting(gaveUp.waits)}, true
 	case errors.As(err, &waiting):
-		return problem{code: codeWaiting, next: a.cmd("resume " + waiting.Run)}, true
+		return problem{code: codeWaiting, known: hostfuncs.CleanText(waiting.Text, 500), next: a.nextOfWaiting(waiting)}, true
+	case errors.As(err, &answered):
+		return problem{code: codeAnswered, next: a.cmd("resume " + answered.Run)}, true
+	case errors.As(err, &other):
+		return problem{code: codeShown, next: a.cmd("inbox")}, true
+	case errors.Is(err, journal.ErrExpired):
+		return problem{code: codeExpired}, true
+	case errors.Is(err, runtime.ErrOpen):
+		return problem{code: codeOpen}, true
+	case errors.Is(err, runtime.ErrNothingToUndo):
+		return problem{code: codeNothingToUndo}, true
+	case errors.Is(err, runtime.ErrNoStep):
+		return problem{code: codeNoStep}, true
 	case errors.As(err, &diverged):
 		return problem{code: codeDiverged, next: a.cmd("log " + diverged.Run)}, true
 	case errors.As(err, &busy):
@@ -161,6 +180,21 @@ func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
 		where: fmt.Sprintf("%s, step %s (%s)", u.Run, u.Step, asked), known: known,
 		next: a.settleWith(u.Run, string(u.Step)),
 	}
+}
+
+// nextOfWaiting are the commands that bring a run further which waits.
+func (a *app) nextOfWaiting(w *runtime.WaitingError) string {
+	if w.For == toolabi.FuncApprove {
+		step := w.Step.First()
+		if about := step.Asks(); about != "" {
+			step = about
+		}
+		return a.cmd("inbox") + "\n" + a.cmd(fmt.Sprintf("approve %s %s", w.Run, step))
+	}
+	if !w.Due.IsZero() {
+		return a.cmd("resume "+w.Run) + ", from " + clock(w.Due.UnixNano()) + " on"
+	}
+	return a.cmd("resume " + w.Run)
 }
 
 // settleWith are the two commands that settle an effect.

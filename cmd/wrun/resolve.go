@@ -8,10 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 const resolveHelp = `Say whether an effect happened whose outcome is unknown. Nothing is executed; "wrun
@@ -23,20 +21,36 @@ taken as the body of a reply with status 200.
 
 With --did-not-happen the step is attempted again under the same idempotency key, once a
 request could no longer be on its way; --now does not wait for that, and is recorded.
+--new-key attempts it under another key, for a provider that remembers the old one as
+failed; a first request that arrives late after all is then not recognised as the same.
 
-With --acknowledge and no step you say that you have looked at outcomes which arrived too
-late to count ("wrun log RUN" lists them), so that the run may go on.`
+Without a step, one of these says something about the whole run: --acknowledge, that you
+have looked at outcomes which arrived too late to count ("wrun log RUN" lists them);
+--confirm, that a run which was restored from a backup knows all that it did; --abandon,
+that it is closed as failed although effects of it are in doubt. Those are named, and can
+still be settled.`
 
 // verdict is what the flags of resolve say.
 type verdict struct {
-	happened, note, by string
-	yes, no, now, seen bool
+	happened, note, by     string
+	yes, no, now, newKey   bool
+	seen, confirm, abandon bool // of the whole run
+}
+
+// whole says how many of the flags that are about the whole run are set.
+func (v *verdict) whole() (n int) {
+	for _, set := range []bool{v.seen, v.confirm, v.abandon} {
+		if set {
+			n++
+		}
+	}
+	return n
 }
 
 func newResolve(a *app) *cobra.Command {
 	var v verdict
 	c := &cobra.Command{
-		Use:   "resolve RUN STEP (--happened @REPLY|- | --did-not-happen) | RUN --acknowledge",
+		Use:   "resolve RUN STEP (--happened @REPLY|- | --did-not-happen) | RUN (--acknowledge|--confirm|--abandon)",
 		Short: "Say whether an effect happened whose outcome is unknown",
 		Long:  resolveHelp,
 		Example: `  wrun resolve invoice-7 charge/1 --happened @reply.json --note "ch_123 in the dashboard"
@@ -50,8 +64,8 @@ func newResolve(a *app) *cobra.Command {
 			if err := v.check(c, args); err != nil {
 				return err
 			}
-			if v.seen {
-				return a.acknowledge(c.Context(), args[0], v)
+			if v.whole() > 0 {
+				return a.settleRun(c.Context(), args[0], v)
 			}
 			return a.settle(c.Context(), args[0], journal.Step(args[1]), v)
 		},
@@ -60,7 +74,10 @@ func newResolve(a *app) *cobra.Command {
 	f.StringVar(&v.happened, "happened", "", "it happened, and this is the reply: `@FILE`, - for standard input, or the reply itself")
 	f.BoolVar(&v.no, "did-not-happen", false, "it did not happen")
 	f.BoolVar(&v.now, "now", false, "with --did-not-happen: also while the request could still be on its way")
+	f.BoolVar(&v.newKey, "new-key", false, "with --did-not-happen: attempt it under another idempotency key")
 	f.BoolVar(&v.seen, "acknowledge", false, "the outcomes that arrived too late have been looked at")
+	f.BoolVar(&v.confirm, "confirm", false, "the restored run knows all that it did")
+	f.BoolVar(&v.abandon, "abandon", false, "close the run as failed, with what is in doubt")
 	f.StringVar(&v.note, "note", "", "how it is known, for the log")
 	f.StringVar(&v.by, "by", "", "who says so (default the user)")
 	return c
@@ -71,16 +88,16 @@ func (v *verdict) check(c *cobra.Command, args []string) error {
 	switch {
 	case !utf8.ValidString(v.note + v.by):
 		return usage(c, "--note and --by have to be UTF-8")
-	case v.seen && (v.yes || v.no || v.now || len(args) == 2):
-		return usage(c, "--acknowledge stands alone, without a step")
-	case v.seen:
+	case v.whole() > 1, v.whole() == 1 && (v.yes || v.no || v.now || v.newKey || len(args) == 2):
+		return usage(c, "--acknowledge, --confirm and --abandon stand alone, without a step")
+	case v.whole() == 1:
 		return nil
 	case len(args) == 1:
 		return usage(c, "say which step")
 	case v.yes == v.no:
 		return usage(c, "say either --happened @REPLY or --did-not-happen")
-	case v.yes && v.now:
-		return usage(c, "--now goes with --did-not-happen")
+	case v.yes && (v.now || v.newKey):
+		return usage(c, "--now and --new-key go with --did-not-happen")
 	}
 	if err := journal.Step(args[1]).Validate(); err != nil {
 		return usage(c, "%v", err)
@@ -88,19 +105,27 @@ func (v *verdict) check(c *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) acknowledge(ctx context.Context, run string, v verdict) error {
+// settleRun records what is said about the whole run.
+func (a *app) settleRun(ctx context.Context, run string, v verdict) error {
 	return a.with(ctx, false, func(h *wrun.Host) error {
-		if err := h.Acknowledge(ctx, run, v.by, v.note); err != nil {
+		say, done, next := h.Acknowledge, "the late outcomes of run %s are acknowledged", "resume "
+		switch {
+		case v.confirm:
+			say, done = h.Confirm, "run %s is confirmed"
+		case v.abandon:
+			say, done, next = h.Abandon, "run %s is abandoned, and closed", "show "
+		}
+		if err := say(ctx, run, v.by, v.note); err != nil {
 			return err
 		}
-		a.say("the late outcomes of run %s are acknowledged. next: %s", run, a.cmd("resume "+run))
+		a.say(done+". next: %s", run, a.cmd(next+run))
 		return nil
 	})
 }
 
 // settle turns what a person says into what the tool is told, and records it.
 func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdict) error {
-	res := runtime.Resolution{Happened: v.yes, Now: v.now, By: v.by, Note: v.note}
+	res := runtime.Resolution{Happened: v.yes, Now: v.now, NewKey: v.newKey, By: v.by, Note: v.note}
 	var text []byte
 	if v.yes {
 		var err error
@@ -110,12 +135,9 @@ func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdi
 	}
 	return a.with(ctx, false, func(h *wrun.Host) error {
 		if v.yes {
-			name, err := functionOf(ctx, h, run, step)
-			if err != nil {
+			var err error
+			if res.Reply, err = replyOf(ctx, h, run, step, text); err != nil {
 				return err
-			}
-			if res.Reply, err = replyOf(name, text); err != nil {
-				return &codedError{codeInput, fmt.Errorf("--happened: %w", err)}
 			}
 		}
 		if err := h.Resolve(ctx, run, step, res); err != nil {
@@ -126,24 +148,21 @@ func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdi
 	})
 }
 
-// functionOf returns what a step calls, "" when the run has no such step.
-func functionOf(ctx context.Context, h *wrun.Host, run string, step journal.Step) (string, error) {
+// replyOf makes the reply of the host function that a step calls of what a person says it was. A step that does not exist
+// is for Resolve to refuse.
+func replyOf(ctx context.Context, h *wrun.Host, run string, step journal.Step, text []byte) ([]byte, error) {
 	name := ""
 	for e, err := range h.Journal().Read(ctx, run, 0) {
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if e.Kind == journal.Intent && e.Step.First() == step.First() {
 			name = e.Name
 		}
 	}
-	return name, nil
-}
-
-func replyOf(function string, text []byte) ([]byte, error) {
-	switch function {
-	case toolabi.FuncHTTPSend, toolabi.FuncHTTPFetch:
-		return hostfuncs.ParseSaidReply(text)
+	reply, err := h.ParseReply(name, text)
+	if err != nil {
+		return nil, &codedError{codeInput, fmt.Errorf("--happened: %w", err)}
 	}
-	return text, nil
+	return reply, nil
 }

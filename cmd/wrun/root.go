@@ -9,7 +9,8 @@ import (
 
 // verbs lists the command's verbs in the order in which help shows them.
 var verbs = []func(*app) *cobra.Command{
-	newCall, newRun, newResume, newList, newShow, newLog, newResolve, newTool, newDemo, newExplain, newVersion,
+	newCall, newRun, newResume, newList, newShow, newLog, newInbox, newApprove, newDeny, newResolve, newReconcile, newCancel, newRollback,
+	newFork, newTool, newDemo, newExplain, newVersion,
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -34,6 +35,7 @@ Results go to standard output, everything else to standard error.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	f := root.PersistentFlags()
 	f.StringVar(&a.journalPath, "journal", "", "the journal's file (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
+	f.StringVar(&a.configDir, "config", "", "the `DIRECTORY` of the configuration (default wrun in the user's configuration directory)")
 	f.BoolVar(&a.json, "json", false, "write one JSON object per line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say every step, and what the tools say, on standard error")

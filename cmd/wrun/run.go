@@ -17,6 +17,7 @@ import (
 func newRun(a *app) *cobra.Command {
 	var id, input string
 	var grants grantFlags
+	var waits waitFlags
 	c := &cobra.Command{
 		Use:   "run PLAN.yaml",
 		Short: "Run a plan",
@@ -35,6 +36,10 @@ With --id the same plan with the same input under the same id is one run: a seco
 			if err != nil {
 				return err
 			}
+			opts, long, err := waits.options(c)
+			if err != nil {
+				return err
+			}
 			in, err := a.jsonInput(c.Context(), input)
 			if err != nil {
 				return err
@@ -47,20 +52,21 @@ With --id the same plan with the same input under the same id is one run: a seco
 			if err != nil {
 				return err
 			}
-			return a.with(c.Context(), true, func(h *wrun.Host) error {
+			return a.driving(c.Context(), true, func(h *wrun.Host) error {
 				modules, err := addModules(h, read)
 				if err != nil {
 					return err
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: plan.Name, Version: plan.Version, Plan: text, Input: in, Modules: modules, Grants: g,
-				}, userName())
+				}, opts, long)
 			})
 		},
 	}
 	c.Flags().StringVar(&id, "id", "", "the run's id (default a new one)")
 	c.Flags().StringVar(&input, "input", "{}", "the plan's input: `JSON`, @FILE or - for standard input")
 	grants.add(c)
+	waits.add(c)
 	return c
 }
 
@@ -149,30 +155,4 @@ func addModules(h *wrun.Host, modules []planModule) ([]runtime.Module, error) {
 		added = append(added, a)
 	}
 	return added, nil
-}
-
-func newResume(a *app) *cobra.Command {
-	var grants grantFlags
-	var takeOver bool
-	c := &cobra.Command{
-		Use:   "resume RUN",
-		Short: "Go on with a run",
-		Long: `Go on with a run from the journal alone: with the modules, the plan, the input and the
-grants that it began with. What is recorded is served; only what is not is executed. A
-finished run returns what it returned, and nothing is executed.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			g, err := grants.grants(c)
-			if err != nil {
-				return err
-			}
-			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				res, err := h.Drive(c.Context(), args[0], runtime.DriveOptions{Grants: g, By: userName(), TakeOver: takeOver})
-				return a.ended(args[0], res, err)
-			})
-		},
-	}
-	c.Flags().BoolVar(&takeOver, "take-over", false, "go on although it cannot be told whether the process that drove it still lives")
-	grants.add(c)
-	return c
 }

@@ -1,16 +1,18 @@
 package ledger
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"slices"
+	"time"
 )
 
 // outcome is what an accepted or refused request gets.
 type outcome struct {
 	status   int
 	body     any
-	replayed bool
+	id       string // of the charge or refund
+	replayed bool   // the first reply again: nothing was accepted now
 	fate     fate
 	release  <-chan struct{} // with the fate hang
 }
@@ -23,22 +25,67 @@ type problem struct {
 	Error string `json:"error"`
 }
 
-// charge accepts a charge, or says why not. raw is the request's body.
-func (l *Ledger) charge(c Charge, raw []byte) outcome {
+// take lets a request become what it asks for, unless its key or the behaviour says otherwise. accept does it, and wants
+// mu held.
+func (l *Ledger) take(a asked, accept func(asked) outcome) outcome {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if out, known := l.known(c.Key, "charge", raw); known {
+	out, known := l.known(a)
+	if !known && a.kind == chargeKind {
+		out, known = l.behaviour.refusal()
+	}
+	if known {
+		defer l.mu.Unlock()
+		l.told(a, out)
 		return out
 	}
-	if use(&l.behaviour.Decline) {
-		return refused(http.StatusPaymentRequired, "declined")
+	keyed := l.behaviour.HonourKeys && a.key != ""
+	if keyed {
+		l.working[a.key] = a.digest
 	}
-	c.ID = fmt.Sprintf("ch_%d", len(l.charges)+1)
-	out := l.keep(record{Charge: &c, Digest: digest(c.Key, "charge", raw)}, c)
+	var late time.Duration
+	if a.kind == chargeKind {
+		late = l.behaviour.work()
+	}
+	l.mu.Unlock()
+
+	open := l.work(late)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if keyed {
+		delete(l.working, a.key)
+	}
+	if open {
+		out = accept(a)
+	} else {
+		out = refused(http.StatusInternalServerError, "%v", errClosed)
+	}
+	l.told(a, out)
+	return out
+}
+
+// work takes its time and says whether the ledger is open still. Whether the client is there makes no difference.
+func (l *Ledger) work(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-l.closed:
+		return false
+	}
+}
+
+// charge accepts a charge. It wants mu held.
+func (l *Ledger) charge(c Charge, a asked) outcome {
+	c.ID, c.Key = fmt.Sprintf("ch_%d", len(l.charges)+1), a.key
+	out := l.keep(record{Charge: &c, Digest: a.keyDigest()}, c)
 	if out.status != http.StatusCreated {
 		return out
 	}
-	out.fate = l.behaviour.next()
+	out.id, out.fate = c.ID, l.behaviour.next()
 	if out.fate == hang {
 		out.release = l.release
 		l.setHanging(l.hanging + 1)
@@ -46,38 +93,20 @@ func (l *Ledger) charge(c Charge, raw []byte) outcome {
 	return out
 }
 
-// refund accepts a refund, or says why not.
-func (l *Ledger) refund(r Refund, raw []byte) outcome {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if out, known := l.known(r.Key, "refund", raw); known {
-		return out
-	}
+// refund accepts a refund, or says why not. It wants mu held.
+func (l *Ledger) refund(r Refund, a asked) outcome {
 	if !l.hasCharge(r.Charge) {
 		return refused(http.StatusNotFound, "no such charge")
 	}
-	r.ID = fmt.Sprintf("re_%d", len(l.refunds)+1)
-	return l.keep(record{Refund: &r, Digest: digest(r.Key, "refund", raw)}, r)
-}
-
-// known answers a request whose key came before. It wants mu held.
-func (l *Ledger) known(key, kind string, raw []byte) (outcome, bool) {
-	if key == "" || !l.behaviour.HonourKeys {
-		return outcome{}, false
-	}
-	f, ok := l.firsts[key]
-	switch {
-	case !ok:
-		return outcome{}, false
-	case string(f.digest[:]) != string(digest(key, kind, raw)):
-		return refused(http.StatusUnprocessableEntity, "the idempotency key was used for another request"), true
-	}
-	l.replayed++
-	return outcome{status: http.StatusCreated, body: f.reply, replayed: true}, true
+	r.ID, r.Key = fmt.Sprintf("re_%d", len(l.refunds)+1), a.key
+	out := l.keep(record{Refund: &r, Digest: a.keyDigest()}, r)
+	out.id = r.ID
+	return out
 }
 
 // keep makes a record durable and then part of the ledger. It wants mu held.
 func (l *Ledger) keep(r record, reply any) outcome {
+	r.At = time.Now().UnixMilli()
 	if l.file != nil {
 		if err := l.file.append(r); err != nil {
 			return refused(http.StatusInternalServerError, "%v", err)
@@ -91,35 +120,13 @@ func (l *Ledger) keep(r record, reply any) outcome {
 func (l *Ledger) apply(r record) {
 	if r.Charge != nil {
 		l.charges = append(l.charges, *r.Charge)
-		l.remember(r.Charge.Key, r.Digest, *r.Charge)
+		l.remember(r.Charge.Key, r, r.Charge.ID, *r.Charge)
 		return
 	}
 	l.refunds = append(l.refunds, *r.Refund)
-	l.remember(r.Refund.Key, r.Digest, *r.Refund)
-}
-
-// remember keeps the first reply to a key; later ones, accepted while keys were ignored, do not replace it.
-func (l *Ledger) remember(key string, sum []byte, reply any) {
-	if _, ok := l.firsts[key]; key == "" || ok || len(sum) != sha256.Size {
-		return
-	}
-	l.firsts[key] = first{digest: [32]byte(sum), reply: reply}
+	l.remember(r.Refund.Key, r, r.Refund.ID, *r.Refund)
 }
 
 func (l *Ledger) hasCharge(id string) bool {
-	for _, c := range l.charges {
-		if c.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
-// digest names a keyed request: what it is and its bytes.
-func digest(key, kind string, raw []byte) []byte {
-	if key == "" {
-		return nil
-	}
-	sum := sha256.Sum256(append([]byte(kind+"\n"), raw...))
-	return sum[:]
+	return slices.ContainsFunc(l.charges, func(c Charge) bool { return c.ID == id })
 }

@@ -10,11 +10,13 @@ import (
 	"path/filepath"
 )
 
-// record is one line of the file: a charge or a refund, with the digest of the request if it came with a key.
+// record is one line of the file: a charge or a refund, with when it was accepted in milliseconds since 1970 and the
+// digest of the request if it came with a key. Lines of earlier versions have no time.
 type record struct {
 	Charge *Charge `json:"charge,omitempty"`
 	Refund *Refund `json:"refund,omitempty"`
 	Digest []byte  `json:"digest,omitempty"`
+	At     int64   `json:"at,omitempty"`
 }
 
 // file is an append-only file of JSON lines. A line that was acknowledged survives a crash; the end of a line that was

@@ -10,6 +10,7 @@ func FuzzParseRecords(f *testing.F) {
 	f.Add([]byte(`{"charge":{"id":"ch_1","account":"a","amount_cents":1,"reference":"r"}}` + "\n"))
 	f.Add([]byte(`{"refund":{"id":"re_1","charge":"ch_1"}}` + "\n" + `{"charge"`))
 	f.Add([]byte(`{"charge":{},"charge":{}}` + "\n"))
+	f.Add([]byte(`{"charge":{"id":"ch_1"},"at":1700000000000}` + "\n"))
 	f.Add([]byte("\n\n"))
 	f.Add([]byte(`{"charge":null}` + "\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {

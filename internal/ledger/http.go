@@ -21,6 +21,7 @@ func (l *Ledger) routes() *http.ServeMux {
 	mux.HandleFunc("POST /refunds", l.postRefund)
 	mux.HandleFunc("GET /charges", l.getCharges)
 	mux.HandleFunc("GET /refunds", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, list(l.Refunds())) })
+	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, list(l.Requests())) })
 	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, l.Count()) })
 	mux.HandleFunc("GET /behaviour", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, l.Behaviour()) })
 	mux.HandleFunc("POST /behaviour", l.postBehaviour)
@@ -37,28 +38,47 @@ func (l *Ledger) postCharge(w http.ResponseWriter, r *http.Request) {
 		AmountCents int64  `json:"amount_cents"`
 		Reference   string `json:"reference"`
 	}
-	raw, key, ok := read(w, r, &in)
-	switch {
-	case !ok:
-		return
-	case in.Account == "" || len(in.Account) > 256 || len(in.Reference) > 256:
-		reply(w, http.StatusBadRequest, problem{"want an account, and account and reference of at most 256 bytes"})
-		return
-	case in.AmountCents <= 0:
-		reply(w, http.StatusBadRequest, problem{"want amount_cents over 0"})
+	a, ok := l.arrive(w, r, chargeKind)
+	if !ok {
 		return
 	}
-	c := Charge{Account: in.Account, AmountCents: in.AmountCents, Reference: in.Reference, Key: key}
-	l.finish(w, r, l.charge(c, raw))
+	switch err := decodeStrict(a.raw, &in); {
+	case err != nil:
+		l.refuse(w, a, err.Error())
+	case in.Account == "" || len(in.Account) > 256 || len(in.Reference) > 256:
+		l.refuse(w, a, "want an account, and account and reference of at most 256 bytes")
+	case in.AmountCents <= 0:
+		l.refuse(w, a, "want amount_cents over 0")
+	default:
+		l.about(a, in.Reference)
+		c := Charge{Account: in.Account, AmountCents: in.AmountCents, Reference: in.Reference}
+		l.finish(w, r, l.take(a, func(a asked) outcome { return l.charge(c, a) }))
+	}
 }
 
 func (l *Ledger) postRefund(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Charge string `json:"charge"`
 	}
-	if raw, key, ok := read(w, r, &in); ok {
-		l.finish(w, r, l.refund(Refund{Charge: in.Charge, Key: key}, raw))
+	a, ok := l.arrive(w, r, refundKind)
+	if !ok {
+		return
 	}
+	if err := decodeStrict(a.raw, &in); err != nil {
+		l.refuse(w, a, err.Error())
+		return
+	}
+	l.about(a, in.Charge)
+	l.finish(w, r, l.take(a, func(a asked) outcome { return l.refund(Refund{Charge: in.Charge}, a) }))
+}
+
+// refuse answers a request that makes no sense.
+func (l *Ledger) refuse(w http.ResponseWriter, a asked, why string) {
+	out := outcome{status: http.StatusBadRequest, body: problem{why}}
+	l.mu.Lock()
+	l.told(a, out)
+	l.mu.Unlock()
+	reply(w, out.status, out.body)
 }
 
 // finish lets an outcome become a reply, or not, as the behaviour has it.
@@ -151,25 +171,18 @@ func (l *Ledger) getHanging(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, map[string]int{"hanging": l.Hanging()})
 }
 
-// read takes a JSON body and the idempotency key, or answers the request itself.
-func read(w http.ResponseWriter, r *http.Request, v any) (raw []byte, key string, ok bool) {
+// readKeyed takes the idempotency key and the body, or answers the request itself.
+func readKeyed(w http.ResponseWriter, r *http.Request) (key string, raw []byte, ok bool) {
 	keys := r.Header.Values("Idempotency-Key")
 	if len(keys) > 1 || len(keys) == 1 && (keys[0] == "" || len(keys[0]) > 255) {
 		reply(w, http.StatusBadRequest, problem{"want one Idempotency-Key of 1 to 255 bytes, or none"})
-		return nil, "", false
+		return "", nil, false
 	}
 	if len(keys) == 1 {
 		key = keys[0]
 	}
 	raw, ok = readBody(w, r)
-	if !ok {
-		return nil, "", false
-	}
-	if err := decodeStrict(raw, v); err != nil {
-		reply(w, http.StatusBadRequest, problem{err.Error()})
-		return nil, "", false
-	}
-	return raw, key, true
+	return key, raw, ok
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {

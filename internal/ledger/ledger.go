@@ -4,10 +4,12 @@
 //
 // It is not part of wrun's runtime, knows nothing of it, and has no authentication: it is for the loopback interface.
 //
-//	POST /charges    {"account","amount_cents","reference"}  201 Charge; 400, 402 declined, 413, 422 key used otherwise
-//	POST /refunds    {"charge"}                              201 Refund; 404 no such charge
+//	POST /charges    {"account","amount_cents","reference"}  201 Charge; 400, 402 declined, 409 in work or refused, 413,
+//	                                                         422 key used otherwise or refused
+//	POST /refunds    {"charge"}                              201 Refund; 404 no such charge; 409 and 422 for its key
 //	GET  /charges    ?reference=R                            200 [Charge…], all without a reference
 //	GET  /refunds                                            200 [Refund…]
+//	GET  /requests                                           200 [Request…], every POST that arrived at the two above
 //	GET  /count                                              200 {"charges","refunds","replayed"}
 //	POST /behaviour  fields of Behaviour to change           200 Behaviour; GET returns it
 //	GET  /hanging    ?at_least=N waits for it                200 {"hanging"}
@@ -63,25 +65,26 @@ type Ledger struct {
 	file      *file      // nil when in memory only
 	charges   []Charge
 	refunds   []Refund
-	firsts    map[string]first // by idempotency key
+	firsts    map[string]first    // by idempotency key
+	working   map[string][32]byte // digests of requests in work, by idempotency key
+	requests  []Request
 	replayed  int
 	behaviour Behaviour
 	hanging   int
 	changed   chan struct{} // closed and replaced whenever hanging changes
 	release   chan struct{} // closed and replaced by Release
-}
 
-// first is the first request that came with a key.
-type first struct {
-	digest [32]byte
-	reply  any
+	closing func() // ends what is in work, may be called again
+	closed  <-chan struct{}
 }
 
 // New makes a ledger, with what its file holds already. Close it when it has a file.
 func New(cfg Config) (*Ledger, error) {
+	closed := make(chan struct{})
 	l := &Ledger{
-		behaviour: cfg.Behaviour, firsts: map[string]first{},
+		behaviour: cfg.Behaviour, firsts: map[string]first{}, working: map[string][32]byte{},
 		changed: make(chan struct{}), release: make(chan struct{}),
+		closed: closed, closing: sync.OnceFunc(func() { close(closed) }),
 	}
 	if cfg.File != "" {
 		f, records, err := openFile(cfg.File)
@@ -97,8 +100,9 @@ func New(cfg Config) (*Ledger, error) {
 	return l, nil
 }
 
-// Close closes the file. Charges after it fail.
+// Close gives up what is in work and closes the file. Charges after it fail.
 func (l *Ledger) Close() error {
+	l.closing()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {

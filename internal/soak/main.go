@@ -2,6 +2,7 @@
 // and everything that was recorded stayed recorded. Package trials says how.
 //
 //	go run ./internal/soak -kills 1000
+//	go run ./internal/soak -kills 200 -provider all
 package main
 
 import (
@@ -14,6 +15,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
@@ -28,10 +31,11 @@ func main() {
 	flag.Uint64Var(&cfg.Seed, "seed", rand.Uint64(), "what chance is drawn from")
 	flag.StringVar(&cfg.Dir, "dir", "", "an empty directory for journal and ledgers, kept; none means a temporary one, kept when something disagrees")
 	flag.IntVar(&cfg.Workers, "workers", 2, "how many trials go on at once")
+	provider := flag.String("provider", "mixed", "how the ledger behaves: "+strings.Join(trials.Providers(), ", ")+", or all of them, one after the other")
 	tags := flag.String("tags", "", "build tags of wrun, such as broken_nointent, with which the soak has to fail")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := soak(ctx, cfg, *tags)
+	err := soak(ctx, cfg, *provider, *tags)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "soak: seed %d: %v\n", cfg.Seed, err)
@@ -39,7 +43,14 @@ func main() {
 	}
 }
 
-func soak(ctx context.Context, cfg trials.Config, tags string) error {
+func soak(ctx context.Context, cfg trials.Config, provider, tags string) error {
+	names := trials.Providers()
+	if provider != "all" {
+		if !slices.Contains(names, provider) {
+			return fmt.Errorf("-provider %s is none of %s, all", provider, strings.Join(names, ", "))
+		}
+		names = []string{provider}
+	}
 	keep := cfg.Dir != ""
 	var err error
 	if keep {
@@ -54,12 +65,28 @@ func soak(ctx context.Context, cfg trials.Config, tags string) error {
 	if err := trials.Build(ctx, cfg.Dir, tags); err != nil {
 		return err
 	}
-	cfg.Wrun, cfg.Tool = filepath.Join(cfg.Dir, "wrun"), filepath.Join(cfg.Dir, "payments.wasm")
-	report, err := trials.Run(ctx, cfg)
-	fmt.Print(report)
-	if err = errors.Join(err, report.Err()); err != nil || keep {
+	for _, name := range names {
+		err = errors.Join(err, against(ctx, cfg, name))
+	}
+	if err != nil || keep {
 		fmt.Fprintf(os.Stderr, "everything is kept in %s\n", cfg.Dir)
 		return err
 	}
 	return os.RemoveAll(cfg.Dir)
+}
+
+// against makes all trials against one provider, in a directory of its own.
+func against(ctx context.Context, cfg trials.Config, provider string) error {
+	cfg.Wrun, cfg.Tool = filepath.Join(cfg.Dir, "wrun"), filepath.Join(cfg.Dir, "payments.wasm")
+	cfg.Cache = filepath.Join(cfg.Dir, "cache")
+	cfg.Provider, cfg.Dir = provider, filepath.Join(cfg.Dir, provider)
+	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+		return err
+	}
+	report, err := trials.Run(ctx, cfg)
+	fmt.Println(report)
+	if err = errors.Join(err, report.Err()); err != nil {
+		return fmt.Errorf("provider %s: %w", provider, err)
+	}
+	return nil
 }

@@ -14,7 +14,10 @@ type ChargeIn struct {
 	Account     string `json:"account" doc:"whose account" minLength:"1"`
 	AmountCents int64  `json:"amount_cents" doc:"how much to take, in cents" minimum:"1"`
 	Reference   string `json:"reference" doc:"the caller's own name for the charge" minLength:"1"`
+	TimeoutMS   uint32 `json:"timeout_ms,omitempty" doc:"how long to wait for the ledger's reply, in milliseconds; 30 seconds when missing" minimum:"1" maximum:"300000"`
 }
+
+func (in ChargeIn) order() order { return order{in.Account, in.AmountCents, in.Reference} }
 
 // Charge is a charge as the ledger knows it, and the output of charge.
 type Charge struct {
@@ -47,7 +50,7 @@ type order struct {
 
 func charge(_ context.Context, in ChargeIn) (Charge, error) {
 	sdk.Logf(toolabi.LevelInfo, "charging %d cents for %s", in.AmountCents, in.Reference)
-	return send[Charge](in.Ledger, "/charges", order{in.Account, in.AmountCents, in.Reference}, "declined")
+	return send[Charge](in.Ledger, "/charges", in.order(), in.TimeoutMS, "declined")
 }
 
 func chargePair(ctx context.Context, in PairIn) (PairOut, error) {

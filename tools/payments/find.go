@@ -21,19 +21,27 @@ type FindOut struct {
 }
 
 func find(_ context.Context, in FindIn) (FindOut, error) {
-	reply, err := sdk.HTTPFetch(toolabi.HTTPRequest{URL: join(in.Ledger, "/charges") + "?reference=" + url.QueryEscape(in.Reference)})
-	if err != nil {
-		return FindOut{}, err
-	}
-	if reply.Status/100 != 2 {
-		return FindOut{}, bad(reply, "refused")
-	}
 	out := FindOut{Charges: []Charge{}}
-	if err := json.Unmarshal(reply.Body, &out.Charges); err != nil {
-		return FindOut{}, sdk.Fail("unreadable", "the ledger's list of charges: "+err.Error())
+	if err := list(in.Ledger, in.Reference, &out.Charges); err != nil {
+		return FindOut{}, err
 	}
 	if out.Charges == nil {
 		out.Charges = []Charge{}
 	}
 	return out, nil
+}
+
+// list reads every charge with a reference into a slice.
+func list(ledger, reference string, into any) error {
+	reply, err := sdk.HTTPFetch(toolabi.HTTPRequest{URL: join(ledger, "/charges") + "?reference=" + url.QueryEscape(reference)})
+	if err != nil {
+		return err
+	}
+	if reply.Status/100 != 2 {
+		return bad(reply, "refused")
+	}
+	if err := json.Unmarshal(reply.Body, into); err != nil {
+		return sdk.Fail("unreadable", "the ledger's list of charges: "+err.Error())
+	}
+	return nil
 }

@@ -10,19 +10,28 @@ import (
 )
 
 // send posts a JSON body to the ledger and reads its JSON reply. A status outside 200 to 299 is the failure with the detail refusal.
-func send[Out interface{ known() bool }](ledger, path string, body any, refusal string) (Out, error) {
-	var out Out
+func send[Out interface{ known() bool }](ledger, path string, body any, timeoutMS uint32, refusal string) (Out, error) {
+	reply, err := post(ledger, path, body, timeoutMS)
+	if err != nil {
+		var none Out
+		return none, err
+	}
+	return understand[Out](reply, refusal)
+}
+
+func post(ledger, path string, body any, timeoutMS uint32) (toolabi.HTTPReply, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
-		return out, err
+		return toolabi.HTTPReply{}, err
 	}
-	reply, err := sdk.HTTPSend(toolabi.HTTPRequest{
-		Method: "POST", URL: join(ledger, path),
+	return sdk.HTTPSend(toolabi.HTTPRequest{
+		Method: "POST", URL: join(ledger, path), TimeoutMS: timeoutMS,
 		Headers: []toolabi.Header{{Name: "Content-Type", Value: "application/json"}}, Body: b,
 	})
-	if err != nil {
-		return out, err
-	}
+}
+
+func understand[Out interface{ known() bool }](reply toolabi.HTTPReply, refusal string) (Out, error) {
+	var out Out
 	if reply.Status/100 != 2 {
 		return out, bad(reply, refusal)
 	}
@@ -41,7 +50,7 @@ func unreadable(reply toolabi.HTTPReply, why string) error {
 }
 
 // bad is the failure for a reply whose status says no, with the beginning of what the ledger wrote.
-func bad(reply toolabi.HTTPReply, detail string) error {
+func bad(reply toolabi.HTTPReply, detail string) *toolabi.Error {
 	message := fmt.Sprintf("the ledger replied with status %d", reply.Status)
 	if said := strings.TrimSpace(toolabi.CutText(string(reply.Body), 200)); said != "" {
 		message += ": " + said

@@ -18,11 +18,21 @@ func init() {
 	)
 	sdk.Register(sdk.Tool[ChargeIn, Charge]{
 		Name: "charge", Description: "Takes an amount from an account, once.",
-		Idempotency: sdk.NonIdempotent, Destructive: true, Run: charge,
+		Idempotency: sdk.NonIdempotent, Compensate: "refund_charge", Destructive: true, Run: charge,
 	})
 	sdk.Register(sdk.Tool[PairIn, PairOut]{
 		Name: "charge_pair", Description: "Takes an amount from an account and then a fee, as two charges.",
-		Idempotency: sdk.NonIdempotent, Destructive: true, Run: chargePair,
+		Idempotency: sdk.NonIdempotent, Compensate: "refund_charge", Destructive: true, Run: chargePair,
+	})
+	sdk.Register(sdk.Tool[ChargeIn, Charge]{
+		Name: "charge_keyed", Description: "Takes an amount from an account, at a ledger that honours idempotency keys for a day.",
+		Idempotency: sdk.Keyed, KeyTTL: 24 * time.Hour, Compensate: "refund_charge", Destructive: true,
+		Retry: sdk.Retry{Attempts: 5, Backoff: time.Second}, Run: chargeKeyed,
+	})
+	sdk.Register(sdk.Tool[ChargeIn, Charge]{
+		Name: "charge_lookup", Description: "Takes an amount from an account, once, and can be looked up by its reference, which no other charge may have.",
+		Idempotency: sdk.NonIdempotent, Lookup: "find_charge", Settle: 5 * time.Second, Compensate: "refund_charge", Destructive: true,
+		Run: charge,
 	})
 	sdk.Register(sdk.Tool[RefundIn, Refund]{
 		Name: "refund", Description: "Gives a charge back. May be repeated under one idempotency key for a day.",
@@ -31,6 +41,14 @@ func init() {
 	sdk.Register(sdk.Tool[FindIn, FindOut]{
 		Name: "find", Description: "Finds the charges that carry a reference.",
 		Idempotency: sdk.ReadOnly, Run: find,
+	})
+	sdk.Register(sdk.Tool[LookupIn, LookupOut]{
+		Name: "find_charge", Description: "Says what became of a request of charge_lookup. wrun asks it.",
+		Idempotency: sdk.ReadOnly, Run: findCharge,
+	})
+	sdk.Register(sdk.Tool[CompensateIn, RefundsOut]{
+		Name: "refund_charge", Description: "Gives back every charge that a call made. wrun calls it to undo the call.",
+		Idempotency: sdk.Keyed, KeyTTL: 24 * time.Hour, Run: refundCharge,
 	})
 }
 

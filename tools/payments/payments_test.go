@@ -182,8 +182,11 @@ func TestHostErrorsArePassedOn(t *testing.T) {
 	denied := toolabi.NewError(toolabi.Denied, "ledger.test is not granted")
 	w := &sdktest.World{Exchange: func(string, toolabi.HTTPRequest) (toolabi.HTTPReply, error) { return toolabi.HTTPReply{}, denied }}
 	for tool, input := range map[string]string{
-		"charge": chargeInput,
-		"find":   `{"ledger":"https://ledger.test","reference":"x"}`,
+		"charge":        chargeInput,
+		"find":          `{"ledger":"https://ledger.test","reference":"x"}`,
+		"charge_keyed":  chargeInput,
+		"find_charge":   lookupOf(chargeInput, "k"),
+		"refund_charge": undoing(`{"status":201,"body":{"id":"ch_1"}}`),
 	} {
 		if _, err := sdktest.Call(t, w, tool, input); !errors.Is(err, toolabi.Denied) {
 			t.Errorf("%s returned %v, want it denied", tool, err)
@@ -194,15 +197,23 @@ func TestHostErrorsArePassedOn(t *testing.T) {
 func TestManifestDeclaresWhatMayBeRepeated(t *testing.T) {
 	m := sdktest.Manifest(t)
 	for tool, want := range map[string]toolabi.Idempotency{
-		"charge": toolabi.NonIdempotent, "charge_pair": toolabi.NonIdempotent, "refund": toolabi.Keyed, "find": toolabi.ReadOnly,
+		"charge": toolabi.NonIdempotent, "charge_pair": toolabi.NonIdempotent, "charge_keyed": toolabi.Keyed,
+		"charge_lookup": toolabi.NonIdempotent, "refund": toolabi.Keyed, "refund_charge": toolabi.Keyed,
+		"find": toolabi.ReadOnly, "find_charge": toolabi.ReadOnly,
 	} {
 		d, ok := m.Tool(tool)
 		if !ok || d.Declared() != want {
 			t.Errorf("%s declares %q (found: %v), want %q", tool, d.Idempotency, ok, want)
 		}
+		if want == toolabi.Keyed && d.KeyTTLMS != 24*60*60*1000 {
+			t.Errorf("the keys of %s last %d ms, want a day", tool, d.KeyTTLMS)
+		}
+		if strings.HasPrefix(tool, "charge") && d.Compensate != "refund_charge" {
+			t.Errorf("%s is undone by %q, want refund_charge", tool, d.Compensate)
+		}
 	}
-	if d, _ := m.Tool("refund"); d.KeyTTLMS != 24*60*60*1000 {
-		t.Errorf("refund's keys last %d ms, want a day", d.KeyTTLMS)
+	if d, _ := m.Tool("charge_lookup"); d.Lookup != "find_charge" || d.SettleMS != 5000 {
+		t.Errorf("charge_lookup is looked up by %q after %d ms, want find_charge after 5000", d.Lookup, d.SettleMS)
 	}
 	if err := m.CheckImports([]string{toolabi.FuncHTTPFetch, toolabi.FuncHTTPSend, toolabi.FuncLog, toolabi.FuncProgress}); err != nil {
 		t.Error(err)

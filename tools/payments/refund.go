@@ -22,5 +22,5 @@ func refund(_ context.Context, in RefundIn) (Refund, error) {
 	return send[Refund](in.Ledger, "/refunds", struct {
 		Charge      string `json:"charge"`
 		AmountCents int64  `json:"amount_cents,omitempty"`
-	}{in.Charge, in.AmountCents}, "refused")
+	}{in.Charge, in.AmountCents}, 0, "refused")
 }

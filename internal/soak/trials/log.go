@@ -4,19 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // entry is a line of "wrun log --json".
 type entry struct {
 	Seq     int
+	Time    time.Time
 	Kind    string
 	Step    string
 	Class   string
 	Key     string
 	Module  string
 	Outcome string
+	SendBy  time.Time `json:"send_by"`
 	Body    json.RawMessage
 
 	line string
@@ -25,13 +29,13 @@ type entry struct {
 // once says whether the entry belongs to an effect that must not be repeated.
 func (e entry) once() bool { return e.Class == "once" }
 
-// first is the step without the attempt at its end.
-func (e entry) first() string {
-	if i := strings.LastIndexByte(e.Step, '~'); i > strings.LastIndexByte(e.Step, '/') {
-		return e.Step[:i]
-	}
-	return e.Step
-}
+// effect says whether the entry belongs to what reaches the world, repeated or not.
+func (e entry) effect() bool { return e.Class == "once" || e.Class == "effect" }
+
+// first is the step without its attempts.
+func (e entry) first() string { return attempts.ReplaceAllString(e.Step, "") }
+
+var attempts = regexp.MustCompile(`~[0-9]+`)
 
 // readLog returns the log of a run, nothing when there is no such run.
 func (p Program) readLog(ctx context.Context, run string) ([]entry, error) {
@@ -78,6 +82,11 @@ func open(log []entry) []entry {
 		}
 	}
 	return steps
+}
+
+// openEffects returns the open steps that may have reached the world.
+func openEffects(log []entry) []entry {
+	return slices.DeleteFunc(open(log), func(e entry) bool { return !e.effect() })
 }
 
 // inDoubt returns the open effects that must not be repeated.

@@ -26,15 +26,15 @@ var Moments = []Moment{
 
 // momentOf says where a kill landed, from the log before the process was started and after it was killed.
 func momentOf(before, after []entry) Moment {
-	steps, doubts := open(after), inDoubt(after)
+	steps, effects := open(after), openEffects(after)
 	switch {
 	case len(after) == 0:
 		return BeforeCreated
 	case has(after, "finished"):
 		return AfterFinished
-	case len(doubts) > 0 && doubts[0].Seq < len(before):
+	case len(effects) > 0 && effects[0].once() && effects[0].Seq < len(before):
 		return InDoubtAlready
-	case len(doubts) > 0:
+	case len(effects) > 0:
 		return InEffect
 	case len(steps) > 0 && hasResultBelow(after, steps[0].Step):
 		return AfterEffect

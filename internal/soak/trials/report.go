@@ -9,7 +9,8 @@ import (
 
 // Report is what came of all trials.
 type Report struct {
-	Seed uint64
+	Provider string
+	Seed     uint64
 	// Trials are the runs that were driven to their end, Processes the uses of run, resume and resolve.
 	Trials, Processes int
 	// Kills are the processes that were killed while they ran, and Landed says where.
@@ -19,8 +20,16 @@ type Report struct {
 	Resumes int
 	// Uncertain are the effects of which nobody knew, Happened and DidNotHappen what the ledger said of them.
 	Uncertain, Happened, DidNotHappen int
-	// Dropped are the charges whose reply the ledger dropped, with nobody killed.
+	// TooSoon are the times that "did not happen" was refused because the request could still be on its way.
+	TooSoon int
+	// Dropped are the charges whose reply never came or came too late, with nobody killed.
 	Dropped int
+	// Declined are the runs that failed because the ledger had said no, Unsettled those that failed because it had not made
+	// up its mind, and UnsettledMade the charges among the latter that were made in the end.
+	Declined, Unsettled, UnsettledMade int
+	// Requests are those that the ledgers were asked, Second those among them that were not the first for their charge:
+	// under the key of the first, or after somebody had said that it did not happen. Silent are neither.
+	Requests, Second, Silent int
 	// Charges are those that the ledger has, Repeated the ones among them that should not be there, Missing those that
 	// should.
 	Charges, Repeated, Missing int
@@ -51,8 +60,8 @@ func (r *Report) Err() error {
 	for _, f := range r.Faults {
 		errs = append(errs, errors.New(f))
 	}
-	if r.Repeated > 0 || r.Missing > 0 || r.Lost > 0 {
-		errs = append(errs, fmt.Errorf("%d effects were repeated, %d are missing, %d entries were lost", r.Repeated, r.Missing, r.Lost))
+	if r.Repeated > 0 || r.Missing > 0 || r.Lost > 0 || r.Silent > 0 {
+		errs = append(errs, fmt.Errorf("%d effects were repeated, %d requests were silent second ones, %d effects are missing, %d entries were lost", r.Repeated, r.Silent, r.Missing, r.Lost))
 	}
 	if s := r.share(); len(errs) == 0 && s < minShare {
 		errs = append(errs, fmt.Errorf("only %d %% of the kills landed between an intent and its result, want %d %%", s, minShare))
@@ -67,7 +76,7 @@ func (r *Report) String() string {
 	for _, n := range r.Landed {
 		most = max(most, n)
 	}
-	fmt.Fprintf(&b, "%d kills in %d trials, seed %d\n\nwhere they landed\n", r.Kills, r.Trials, r.Seed)
+	fmt.Fprintf(&b, "provider %s: %d kills in %d trials, seed %d\n\nwhere they landed\n", r.Provider, r.Kills, r.Trials, r.Seed)
 	for _, m := range Moments {
 		n := r.Landed[m]
 		fmt.Fprintf(&b, "  %-40s %5d  %s\n", m, n, strings.Repeat("#", n*40/most))
@@ -77,12 +86,14 @@ func (r *Report) String() string {
 		what string
 		n    int
 	}{
-		{"processes", r.Processes}, {"resumes", r.Resumes}, {"replies dropped by the ledger", r.Dropped},
+		{"processes", r.Processes}, {"resumes", r.Resumes}, {"replies that did not come in time", r.Dropped},
 		{"uncertain effects", r.Uncertain}, {"resolved as happened", r.Happened}, {"resolved as did not happen", r.DidNotHappen},
-		{"waits for a busy journal", r.Busy}, {"charges in the ledgers", r.Charges},
-		{"repeated effects", r.Repeated}, {"missing effects", r.Missing}, {"lost entries", r.Lost},
+		{"said too soon, and refused", r.TooSoon}, {"runs that were declined", r.Declined},
+		{"runs that were left unsettled", r.Unsettled}, {"charges of those", r.UnsettledMade},
+		{"waits for a busy journal", r.Busy}, {"requests at the ledgers", r.Requests}, {"second sends", r.Second},
+		{"charges in the ledgers", r.Charges}, {"silent second sends", r.Silent}, {"repeated effects", r.Repeated}, {"missing effects", r.Missing}, {"lost entries", r.Lost},
 	} {
-		fmt.Fprintf(&b, "%-32s %6d\n", l.what, l.n)
+		fmt.Fprintf(&b, "%-34s %6d\n", l.what, l.n)
 	}
 	return b.String()
 }

@@ -3,7 +3,6 @@ package trials
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 
 // The exit codes of wrun that a trial may see.
 const (
+	exitFailed    = 1
+	exitSuspended = 3
 	exitUncertain = 4
 	exitMissing   = 10
 	exitBusy      = 11
@@ -24,18 +25,21 @@ const maxRounds = 60
 
 // trial is one run of the plan, from its first process to its end.
 type trial struct {
-	wrun    Program
-	dir     string // where plan and module lie
-	fresh   string // the directory of the trial's own journal, "" where it shares one
-	world   *world
-	rng     *rand.Rand
-	run     string
-	whole   time.Duration // how long a run takes that nobody disturbs
-	report  *Report
-	settled map[string]bool // the attempts that were resolved
+	provider *provider
+	wrun     Program
+	dir      string // where plan and module lie
+	fresh    string // the directory of the trial's own journal, "" where it shares one
+	world    *world
+	rng      *rand.Rand
+	run      string
+	whole    time.Duration // how long a run takes that nobody disturbs
+	report   *Report
+	settled  map[string]bool // the attempts that were resolved
 
 	log    []entry // as it was read last
 	output string  // what the run returned
+	failed int     // the charge with which the run failed, -1 for none
+	detail string  // how it failed
 }
 
 // play drives the run to its end, through as many deaths as chance wants.
@@ -72,11 +76,18 @@ func (t *trial) round(ctx context.Context) (done bool, err error) {
 	case exit.Code == 0:
 		t.output = exit.Stdout
 		return true, nil
+	case exit.Code == exitUncertain && t.provider.alone:
+		return false, fmt.Errorf("a person is asked, and nothing here needs one\n%s", exit.Stderr)
 	case exit.Code == exitUncertain:
 		if err := t.reportedRightly(ctx); err != nil {
 			return false, err
 		}
 		return false, t.resolve(ctx)
+	case exit.Code == exitSuspended:
+		return false, pause(ctx, 250*time.Millisecond) // what it waits for comes by itself
+	case exit.Code == exitFailed && t.provider.refuses && has(t.log, "finished"):
+		t.output = exit.Stdout
+		return true, t.readFailure()
 	case busy(exit):
 		t.report.tell(func(r *Report) { r.Busy++ })
 		return false, nil
@@ -95,7 +106,7 @@ type fate struct {
 }
 
 func (t *trial) fate() fate {
-	left := len(planCharges(t.run)) - countOnce(t.log, "result")
+	left := len(t.provider.planCharges(t.run)) - countEffects(t.log, "result")
 	if left == 0 {
 		left = 1
 	}
@@ -107,19 +118,23 @@ func (t *trial) fate() fate {
 	case n < 5, n < 60 && t.fresh != "" && len(t.log) == 0: // while it starts, and makes the journal
 		return fate{after: 1 + time.Duration(t.rng.Int64N(int64(t.whole/5)))}
 	case n < 40:
-		whole := t.whole/5 + t.whole*time.Duration(left)/calls
+		whole := t.whole/5 + t.whole*time.Duration(left)/time.Duration(t.provider.calls)
 		return fate{after: 1 + time.Duration(t.rng.Int64N(int64(whole)))}
 	}
-	spots := []spot{arrived, accepted, accepted, halfway, replied, dropped}
-	return fate{trap: &trap{
+	spots := t.provider.spots
+	f := fate{trap: &trap{
 		at: 1 + t.rng.IntN(min(left, 12)), spot: spots[t.rng.IntN(len(spots))],
 		sprung: make(chan struct{}), dead: make(chan struct{}),
 	}}
+	if late := t.provider.late; late > 0 {
+		f.trap.late = late/8 + time.Duration(t.rng.Int64N(int64(late*7/8)))
+	}
+	return f
 }
 
-func countOnce(log []entry, kind string) (n int) {
+func countEffects(log []entry, kind string) (n int) {
 	for _, e := range log {
-		if e.once() && e.Kind == kind {
+		if e.effect() && e.Kind == kind {
 			n++
 		}
 	}
@@ -144,8 +159,11 @@ func (t *trial) drive(ctx context.Context) (Exit, error) {
 	if err != nil {
 		return exit, err
 	}
-	if f.trap != nil && f.trap.spot == dropped && exit.Code == exitUncertain && len(inDoubt(t.log)) == 0 {
+	if f.trap != nil && !f.trap.spot.kills() && exit.Code == exitUncertain && len(inDoubt(t.log)) == 0 {
 		t.report.tell(func(r *Report) { r.Dropped++ })
+	}
+	if t.provider.hurries {
+		return exit, nil
 	}
 	return exit, t.world.settle(ctx)
 }
@@ -196,74 +214,4 @@ func (t *trial) reportedRightly(ctx context.Context) error {
 		return fmt.Errorf("wrun shows %s as %q, and the log has %d intents of effects without a result", shown.InDoubt, shown.Status, len(doubts))
 	}
 	return nil
-}
-
-// resolve looks up in the ledger what nobody knows, and says it. The process that is told may be killed too.
-func (t *trial) resolve(ctx context.Context) error {
-	doubt := inDoubt(t.log)[0]
-	args, happened, err := t.verdict(doubt)
-	if err != nil {
-		return err
-	}
-	var f fate
-	if t.rng.IntN(8) == 0 {
-		f.after = 1 + time.Duration(t.rng.Int64N(int64(40*time.Millisecond)))
-	}
-	exit, err := t.until(ctx, f, append([]string{"--json", "resolve", t.run, doubt.Step}, args...))
-	if err != nil {
-		return err
-	}
-	if err := t.readLog(ctx); err != nil {
-		return err
-	}
-	t.report.tell(func(r *Report) { r.Processes++ })
-	if exit.Killed() {
-		t.report.landed(Resolving)
-	} else if busy(exit) {
-		t.report.tell(func(r *Report) { r.Busy++ })
-	} else if exit.Code != 0 {
-		return fmt.Errorf("resolve %s: exit code %d\n%s", doubt.Step, exit.Code, exit.Stderr)
-	}
-	settled := len(inDoubt(t.log)) == 0
-	if exit.Code == 0 && !settled {
-		return fmt.Errorf("resolve %s left the step open", doubt.Step)
-	}
-	t.count(doubt.Step, settled, happened)
-	return nil
-}
-
-// verdict is what the ledger knows of an effect, as arguments of wrun resolve.
-func (t *trial) verdict(doubt entry) (args []string, happened bool, err error) {
-	var asked struct {
-		Body struct{ Reference string }
-	}
-	if err := json.Unmarshal(doubt.Body, &asked); err != nil || asked.Body.Reference == "" {
-		return nil, false, fmt.Errorf("the intent of %s does not say what was asked: %s", doubt.Step, errors.Join(err, errors.New(doubt.line)))
-	}
-	for _, c := range t.world.Charges() {
-		if c.Reference != asked.Body.Reference {
-			continue
-		}
-		reply, err := json.Marshal(map[string]any{"status": 201, "body": c})
-		if err != nil {
-			return nil, false, err
-		}
-		return []string{"--happened", string(reply), "--note", "the ledger has it as " + c.ID}, true, nil
-	}
-	return []string{"--did-not-happen", "--now", "--note", "the ledger does not have it"}, false, nil
-}
-
-func (t *trial) count(step string, settled, happened bool) {
-	if !settled || t.settled[step] {
-		return
-	}
-	t.settled[step] = true
-	t.report.tell(func(r *Report) {
-		r.Uncertain++
-		if happened {
-			r.Happened++
-		} else {
-			r.DidNotHappen++
-		}
-	})
 }

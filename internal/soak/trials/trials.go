@@ -20,6 +20,8 @@ import (
 type Config struct {
 	// Kills is how many processes to kill. A few more may be killed by trials that are under way.
 	Kills int
+	// Provider is one of Providers, "" the first of them.
+	Provider string
 	// Seed decides what chance wants; the instants at which a timer kills differ nevertheless from one time to the next.
 	Seed uint64
 	// Wrun is the program, Tool the payments module; Build makes both.
@@ -28,7 +30,7 @@ type Config struct {
 	Dir string
 	// Cache is the directory of compiled modules; "" means one in Dir.
 	Cache string
-	// Workers is how many trials go on at once, on one journal. 0 means 2.
+	// Workers is how many trials go on at once, on one journal. 0 means 2, and 6 where most of the time is spent waiting.
 	Workers int
 	// Progress is told how far it is, a line for every 25 trials; nil for nobody.
 	Progress io.Writer
@@ -43,21 +45,30 @@ const freshEvery = 8
 // soak is a use of Run.
 type soak struct {
 	Config
-	program Program
-	whole   time.Duration
-	report  *Report
-	next    atomic.Int64 // the number of the next trial
+	provider *provider
+	program  Program
+	whole    time.Duration
+	report   *Report
+	next     atomic.Int64 // the number of the next trial
 }
 
 // Run kills until enough were killed, or until the first trial that ends other than it should. The report is never nil;
 // its Err says whether everything agreed. The error is for trials that could not be made at all.
 func Run(ctx context.Context, cfg Config) (*Report, error) {
 	s := &soak{Config: cfg, report: &Report{Seed: cfg.Seed, Landed: map[Moment]int{}}}
+	var err error
+	if s.provider, err = providerByName(cfg.Provider); err != nil {
+		return s.report, err
+	}
+	s.report.Provider = s.provider.name
 	if s.Cache == "" {
 		s.Cache = filepath.Join(s.Dir, "cache")
 	}
 	if s.Workers == 0 {
 		s.Workers = 2
+		if s.provider.waits {
+			s.Workers = 6
+		}
 	}
 	s.program = Program{Wrun: s.Wrun, Journal: filepath.Join(s.Dir, "journal.db"), Cache: s.Cache}
 	if err := s.prepare(); err != nil {
@@ -66,7 +77,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := s.measure(ctx); err != nil {
 		return s.report, fmt.Errorf("a run that nobody disturbs: %w", err)
 	}
-	err := s.workers(ctx)
+	err = s.workers(ctx)
 	s.verifyJournal(context.WithoutCancel(ctx), s.program.Journal)
 	return s.report, err
 }
@@ -103,7 +114,7 @@ func (s *soak) prepare() error {
 	}
 	err = errors.Join(
 		os.WriteFile(filepath.Join(s.Dir, "payments.wasm"), tool, 0o600),
-		os.WriteFile(filepath.Join(s.Dir, "plan.yaml"), []byte(planText()), 0o600))
+		os.WriteFile(filepath.Join(s.Dir, "plan.yaml"), []byte(s.provider.planText()), 0o600))
 	if err != nil {
 		return fmt.Errorf("prepare trials: %w", err)
 	}
@@ -112,7 +123,7 @@ func (s *soak) prepare() error {
 
 // measure lets two runs go on undisturbed: the first may have to compile the module, the second says how long one takes.
 func (s *soak) measure(ctx context.Context) error {
-	w, err := openWorld(filepath.Join(s.Dir, "ledger-calm.jsonl"))
+	w, err := openWorld(filepath.Join(s.Dir, "ledger-calm.jsonl"), s.provider.base)
 	if err != nil {
 		return err
 	}
@@ -136,7 +147,7 @@ func (s *soak) measure(ctx context.Context) error {
 
 // work makes trials until there were enough kills.
 func (s *soak) work(ctx context.Context, worker int) error {
-	w, err := openWorld(filepath.Join(s.Dir, fmt.Sprintf("ledger-%d.jsonl", worker)))
+	w, err := openWorld(filepath.Join(s.Dir, fmt.Sprintf("ledger-%d.jsonl", worker)), s.provider.base)
 	if err != nil {
 		return err
 	}
@@ -189,8 +200,8 @@ func (s *soak) discard(ctx context.Context, t *trial) error {
 
 func (s *soak) trial(w *world, run string, n int64) *trial {
 	return &trial{
-		wrun: s.program, dir: s.Dir, world: w, rng: rand.New(rand.NewPCG(s.Seed, uint64(n))), run: run,
-		whole: s.whole, report: s.report, settled: map[string]bool{},
+		provider: s.provider, wrun: s.program, dir: s.Dir, world: w, rng: rand.New(rand.NewPCG(s.Seed, uint64(n))), run: run,
+		whole: s.whole, report: s.report, settled: map[string]bool{}, failed: -1,
 	}
 }
 

@@ -55,7 +55,7 @@ func TestAReportWithTooFewKillsInTheRightPlaceIsAnError(t *testing.T) {
 	if err := r.Err(); err != nil {
 		t.Error(err)
 	}
-	for _, broken := range []*trials.Report{{Repeated: 1}, {Missing: 1}, {Lost: 1}, {Faults: []string{"x"}}} {
+	for _, broken := range []*trials.Report{{Repeated: 1}, {Silent: 1}, {Missing: 1}, {Lost: 1}, {Faults: []string{"x"}}} {
 		broken.Kills, broken.Landed = r.Kills, r.Landed
 		if broken.Err() == nil {
 			t.Errorf("no error for %s", broken)

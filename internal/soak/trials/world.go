@@ -18,6 +18,7 @@ import (
 // world is a ledger that listens, with a trap for whoever charges.
 type world struct {
 	*ledger.Ledger
+	base ledger.Behaviour // as it is while no trap springs
 	url  string
 	http *http.Server
 	done chan error
@@ -29,38 +30,9 @@ type world struct {
 	charges int // requests since the trap was set
 }
 
-// spot is where a trap springs, seen from the ledger.
-type spot string
-
-const (
-	// arrived: the request is here, and the ledger never sees it.
-	arrived spot = "the request has arrived"
-	// accepted: the charge is in the ledger, and no byte of the reply was sent.
-	accepted spot = "the charge was accepted"
-	// halfway: half of the reply was sent.
-	halfway spot = "half of the reply was sent"
-	// replied: the whole reply was sent just now.
-	replied spot = "the reply was sent"
-	// dropped: not a death: the ledger accepts and closes the connection.
-	dropped spot = "the reply was dropped"
-)
-
-// trap waits for one charge. sprung is closed then; the ledger goes on when dead is closed.
-type trap struct {
-	at     int // which charge, from 1
-	spot   spot
-	sprung chan struct{}
-	dead   chan struct{}
-}
-
-func (t *trap) spring() {
-	close(t.sprung)
-	<-t.dead
-}
-
 // openWorld starts a ledger that keeps its charges in a file.
-func openWorld(file string) (*world, error) {
-	l, err := ledger.New(ledger.Config{File: file})
+func openWorld(file string, base ledger.Behaviour) (*world, error) {
+	l, err := ledger.New(ledger.Config{File: file, Behaviour: base})
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +40,7 @@ func openWorld(file string) (*world, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start ledger: %w", err), l.Close())
 	}
-	w := &world{Ledger: l, url: "http://" + listener.Addr().String(), done: make(chan error, 1), changed: make(chan struct{})}
+	w := &world{Ledger: l, base: base, url: "http://" + listener.Addr().String(), done: make(chan error, 1), changed: make(chan struct{})}
 	w.http = &http.Server{
 		Handler: w, ConnState: w.count, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0), // it reports connections that were cut, which is what happens here all the time
@@ -137,7 +109,7 @@ func (w *world) set(t *trap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trap, w.charges = t, 0
-	w.SetBehaviour(ledger.Behaviour{})
+	w.SetBehaviour(w.base)
 }
 
 // caught returns the trap when this request is the one that it waits for.
@@ -161,14 +133,22 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		w.Ledger.ServeHTTP(rw, r)
 		return
 	}
-	switch t.spot {
-	case dropped:
-		w.SetBehaviour(ledger.Behaviour{Drop: 1})
+	w.SetBehaviour(t.behaviour(w.base))
+	switch {
+	case !t.spot.kills():
 		w.Ledger.ServeHTTP(rw, r)
 		return
-	case arrived:
+	case t.spot == arrived:
 		t.spring()
 		panic(http.ErrAbortHandler) // net/http's way to close a connection without a reply
+	case t.spot == later:
+		close(t.sprung) // what was sent is here, and the ledger goes on while whoever sent it dies
+		w.Ledger.ServeHTTP(rw, r)
+		return
+	case t.spot == cut:
+		defer t.spring()
+		w.Ledger.ServeHTTP(rw, r)
+		return
 	}
 	held := heldReply{header: rw.Header(), status: http.StatusOK}
 	w.Ledger.ServeHTTP(&held, r)
