@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
-	"errors"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -12,14 +14,44 @@ import (
 type call struct {
 	tool  string   // "module.tool"
 	input template // what the tool gets
+	retry toolabi.RetryPolicy
 }
 
-func parseCall(p *parser, f fields) action {
+func parseCall(p *parser, _ *yaml.Node, f fields) action {
 	c := &call{tool: p.tool(f["tool"]), input: fixed{map[string]any{}}}
 	if n := f["with"]; n != nil {
 		c.input = p.template(n)
 	}
+	if n := f["retry"]; n != nil {
+		c.retry = p.retry(n)
+	}
 	return c
+}
+
+// maxAttempts is how often a step may be tried in all.
+const maxAttempts = 100
+
+func (p *parser) retry(n *yaml.Node) toolabi.RetryPolicy {
+	var policy toolabi.RetryPolicy
+	f := p.fields(n, `"retry"`, []string{"attempts", "backoff", "max_backoff"})
+	if f == nil {
+		return policy
+	}
+	if v := f["attempts"]; v != nil {
+		policy.Attempts = uint32(p.number(v, `"attempts"`, maxAttempts))
+	} else {
+		p.fail(n, `"retry" needs "attempts": how often the step may be tried in all`)
+	}
+	if v := f["backoff"]; v != nil {
+		policy.BackoffMS = uint64(p.duration(v, `"backoff"`).Milliseconds())
+	}
+	if v := f["max_backoff"]; v != nil {
+		policy.MaxBackoffMS = uint64(p.duration(v, `"max_backoff"`).Milliseconds())
+		if policy.MaxBackoffMS < policy.BackoffMS {
+			p.fail(v, `"max_backoff" is less than "backoff"`)
+		}
+	}
+	return policy
 }
 
 func (c *call) calls(at journal.Step) []Call {
@@ -30,22 +62,10 @@ func (c *call) calls(at journal.Step) []Call {
 	return []Call{what}
 }
 
-func (c *call) do(ctx context.Context, r *run, at journal.Step) ([]byte, error) {
-	input, err := r.encode(ctx, c.input, "the input")
+func (c *call) do(ctx context.Context, s *scope, at journal.Step, _ bool) ([]byte, error) {
+	input, err := s.encode(ctx, c.input, "the input")
 	if err != nil {
-		return nil, r.failed(at, c.tool, err)
+		return nil, err
 	}
-	output, err := r.caller.Call(ctx, at, c.tool, input)
-	if err != nil {
-		return nil, r.failed(at, c.tool, err)
-	}
-	return output, nil
-}
-
-// failed names the step in a failure of the tool or of the plan; what stops the run is returned as it is.
-func (r *run) failed(at journal.Step, tool string, err error) error {
-	if e := (*toolabi.Error)(nil); errors.As(err, &e) {
-		return &StepError{Step: at, Tool: tool, Err: err}
-	}
-	return err
+	return s.run.caller.Invoke(ctx, runtime.CallSpec{Step: at, Tool: c.tool, Input: input, Retry: c.retry})
 }

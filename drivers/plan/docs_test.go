@@ -3,10 +3,12 @@ package plan_test
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 var fence = regexp.MustCompile("(?ms)^```[a-z]+ ([a-z]+)\n(.*?)^```$")
@@ -24,8 +26,8 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 		}
 		examples[len(examples)-1][m[1]] = strings.TrimSuffix(m[2], "\n")
 	}
-	if len(examples) < 4 {
-		t.Fatalf("found %d examples, want at least 4", len(examples))
+	if len(examples) < 12 {
+		t.Fatalf("found %d examples, want at least 12", len(examples))
 	}
 	for _, e := range examples {
 		runExample(t, e)
@@ -35,7 +37,10 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 func runExample(t *testing.T, e map[string]string) {
 	t.Helper()
 	p, err := plan.Parse([]byte(e["plan"]))
-	caller := &fakeCaller{answers: answers(t, e["answers"])}
+	caller := &fakeCaller{answers: answers(t, e["answers"]), errs: map[string]error{}}
+	for step, message := range answers(t, e["failures"]) {
+		caller.errs[step] = toolabi.NewError(toolabi.Failed, strings.Trim(string(message), `"`))
+	}
 	var output []byte
 	if err == nil {
 		output, err = p.Run(t.Context(), caller, []byte(e["input"]))
@@ -49,6 +54,9 @@ func runExample(t *testing.T, e map[string]string) {
 	if err != nil {
 		t.Errorf("plan\n%s\ngot error\n%v", e["plan"], err)
 		return
+	}
+	if regexp.MustCompile(`(?m)^ *(- )?(parallel|limit):`).MatchString(e["plan"]) {
+		slices.Sort(caller.calls) // what is done at once has no order
 	}
 	if got := strings.Join(caller.calls, "\n"); got != e["calls"] {
 		t.Errorf("plan\n%s\nmade the calls\n%s\nwant\n%s", e["plan"], got, e["calls"])

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/wrun-dev/wrun/runtime"
 )
@@ -17,7 +18,8 @@ func Driver() runtime.DriverInfo {
 func drive(ctx context.Context, r *runtime.Run) ([]byte, error) {
 	p, err := Parse(r.Plan())
 	if err != nil {
-		return nil, err
+		// Whoever began the run could read it: this program is older. That must not close the run.
+		return nil, &runtime.DivergedError{Run: r.ID(), What: fmt.Sprintf("this program cannot read the plan: %v", err)}
 	}
 	return p.Run(ctx, r, r.Input())
 }

@@ -56,7 +56,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// Invoke enters a tool that returns its input; send makes the input an effect besides.
+// Invoke enters a tool that returns its input; send makes the input an effect besides, and pure_fail fails.
 func (s *site) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error) {
 	s.mu.Lock()
 	s.inputs[inv.Tool] = append(s.inputs[inv.Tool], string(inv.Input))
@@ -67,6 +67,9 @@ func (s *site) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.
 			return toolabi.Outcome{Err: answer.Err}, err
 		}
 		return toolabi.Outcome{Output: fmt.Appendf(nil, `{"input": %s}`, inv.Input)}, nil
+	}
+	if inv.Tool == "pure_fail" {
+		return toolabi.Outcome{Err: toolabi.NewError(toolabi.Failed, "out of stock")}, nil
 	}
 	return toolabi.Outcome{Output: inv.Input}, nil
 }
@@ -98,7 +101,7 @@ func (s *site) life(text, input string, wrap func(journaltest.Store) journaltest
 		Driver: plan.Name, Version: plan.Version, Plan: []byte(text), Input: []byte(input),
 		Modules: []runtime.Module{{Name: "shop", Digest: toolabi.DigestOf(wasm), Manifest: toolabi.Manifest{
 			Name: "shop", Version: "1.0.0",
-			Tools: []toolabi.Tool{{Name: "send"}, {Name: "pure_find", Idempotency: toolabi.Pure}},
+			Tools: []toolabi.Tool{{Name: "send"}, {Name: "pure_find", Idempotency: toolabi.Pure}, {Name: "pure_fail", Idempotency: toolabi.Pure}},
 		}}},
 	}
 	if _, err := e.Start(s.t.Context(), "r", spec, map[toolabi.Digest][]byte{spec.Modules[0].Digest: wasm}, true); err != nil {
@@ -129,48 +132,83 @@ func (s *site) finish(text, input string) (runtime.Result, error) {
 	return runtime.Result{}, nil
 }
 
+// atOnce has effects in branches and rounds that are under way together, failures among them that are handled, and steps
+// that depend on all of it.
+const atOnce = `
+tools: {shop: shop.wasm}
+steps:
+  - id: begin
+    parallel:
+      - [{id: a1, tool: shop.send, with: {what: a1}}, {id: a2, tool: shop.send, with: {what: "a2 after ${ .a1.input.what }"}}]
+      - [{id: b1, tool: shop.pure_find}, {id: b2, tool: shop.pure_fail}, {id: b3, tool: shop.send, with: {what: never}}]
+      - {id: c, tool: shop.pure_fail, on_error: [{id: sorry, tool: shop.send, with: {what: "sorry, ${ .error.message }"}}]}
+    on_error:
+      - {id: undo, tool: shop.send, with: {what: "undo ${ .a2.input.what }, ${ .error.step } failed"}}
+  - id: charges
+    for_each: ${ .input.orders }
+    as: order
+    index: n
+    limit: 2
+    steps:
+      - id: charge
+        tool: shop.send
+        with: { what: "charge ${ .n } ${ .order.sum }" }
+      - id: lines
+        for_each: ${ .order.lines }
+        limit: 2
+        steps: [{id: line, if: "${ .item != 0 }", tool: shop.pure_find, with: ["${ .charge.input.what }", "${ .item }"]}]
+output: ["${ .undo.input.what }", "${ .sorry.input.what }", "${ .charges }"]
+`
+
 // Killed at every append and resumed, a plan does the same once, and asks for the same.
 func TestAPlanThatIsKilledAnywhereGoesOn(t *testing.T) {
-	const input = `{"first": 9007199254740993}`
-	whole := newSite(t)
-	counter := journaltest.CrashBefore(whole.mem.Handle(), 0)
-	_, res, err := whole.life(orders, input, func(journaltest.Store) journaltest.Store { return counter })
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := `{"last":"receipt for charge 9007199254740993","number":9007199254740994}`
-	if string(res.Output) != want {
-		t.Fatalf("output %s, want %s", res.Output, want)
-	}
-	for n := 1; n <= counter.Appends(); n++ {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d of %d, after %v", n, counter.Appends(), after), func(t *testing.T) {
-				s := newSite(t)
-				var crasher *journaltest.Crasher
-				_, _, err := s.life(orders, input, func(j journaltest.Store) journaltest.Store {
-					if crasher = journaltest.CrashBefore(j, n); after {
-						crasher = journaltest.CrashAfter(j, n)
-					}
-					return crasher
+	for _, c := range []struct{ name, text, input, want string }{
+		{"one after the other", orders, `{"first": 9007199254740993}`, `{"last":"receipt for charge 9007199254740993","number":9007199254740994}`},
+		{
+			"at once", atOnce, `{"orders": [{"sum": 5, "lines": [1, 0, 2]}, {"sum": 6, "lines": []}, {"sum": 7, "lines": [3]}]}`,
+			`["undo a2 after a1, b2 failed","sorry, out of stock",[[["charge 0 5",1],null,["charge 0 5",2]],[],[["charge 2 7",3]]]]`,
+		},
+	} {
+		whole := newSite(t)
+		counter := journaltest.CrashBefore(whole.mem.Handle(), 0)
+		_, res, err := whole.life(c.text, c.input, func(journaltest.Store) journaltest.Store { return counter })
+		if err != nil || string(res.Output) != c.want {
+			t.Fatalf("output %s, %v, want %s", res.Output, err, c.want)
+		}
+		for n := 1; n <= counter.Appends(); n++ {
+			for _, after := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %d of %d, after %v", c.name, n, counter.Appends(), after), func(t *testing.T) {
+					killedAt(t, whole, c.text, c.input, c.want, n, after)
 				})
-				// How many entries share an append depends on time, so the run may be done before the n-th.
-				if crasher.Crashed() != errors.Is(err, journal.ErrUnusable) || !crasher.Crashed() && (err != nil || crasher.Appends() >= n) {
-					t.Fatalf("after %d appends the process ended with %v", crasher.Appends(), err)
-				}
-				res, err := s.finish(orders, input)
-				if err != nil || string(res.Output) != want {
-					t.Errorf("output %s, %v, want %s", res.Output, err, want)
-				}
-				if !slices.Equal(s.sent, whole.sent) {
-					t.Errorf("effects %q, want %q", s.sent, whole.sent)
-				}
-				for tool, inputs := range s.inputs {
-					slices.Sort(inputs)
-					if got := slices.Compact(inputs); len(got) != len(whole.inputs[tool]) {
-						t.Errorf("%s was entered with %q, want %q", tool, got, whole.inputs[tool])
-					}
-				}
-			})
+			}
+		}
+	}
+}
+
+func killedAt(t *testing.T, whole *site, text, input, want string, n int, after bool) {
+	s := newSite(t)
+	var crasher *journaltest.Crasher
+	_, _, err := s.life(text, input, func(j journaltest.Store) journaltest.Store {
+		if crasher = journaltest.CrashBefore(j, n); after {
+			crasher = journaltest.CrashAfter(j, n)
+		}
+		return crasher
+	})
+	// How many entries share an append depends on time, so the run may be done before the n-th.
+	if crasher.Crashed() != errors.Is(err, journal.ErrUnusable) || !crasher.Crashed() && (err != nil || crasher.Appends() >= n) {
+		t.Fatalf("after %d appends the process ended with %v", crasher.Appends(), err)
+	}
+	res, err := s.finish(text, input)
+	if err != nil || string(res.Output) != want {
+		t.Errorf("output %s, %v, want %s", res.Output, err, want)
+	}
+	if got, want := sorted(s.sent), sorted(whole.sent); !slices.Equal(got, want) {
+		t.Errorf("effects %q, want %q", got, want)
+	}
+	for tool, inputs := range whole.inputs {
+		got, want := slices.Compact(sorted(s.inputs[tool])), slices.Compact(sorted(inputs))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s was entered with %q, want %q", tool, got, want)
 		}
 	}
 }
@@ -191,5 +229,17 @@ func TestAFailedPlanIsClosedWithItsReason(t *testing.T) {
 	}
 	if len(s.sent) != 1 {
 		t.Errorf("effects %q, want the charge, once", s.sent)
+	}
+}
+
+// Plans are read before a run is begun, so one that cannot be read was begun by a program that knows more.
+func TestARunWhosePlanCannotBeReadStaysOpen(t *testing.T) {
+	s := newSite(t)
+	for range 2 {
+		_, _, err := s.life("steps: [{id: x, dream: 5m}]", "1", same)
+		var diverged *runtime.DivergedError
+		if !errors.As(err, &diverged) || !strings.Contains(diverged.What, `unknown field "dream"`) {
+			t.Fatalf("got %v, want a divergence that names the field", err)
+		}
 	}
 }

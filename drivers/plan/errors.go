@@ -38,15 +38,19 @@ func (e *Error) Error() string {
 // StepError says which step of a plan failed. It wraps a *toolabi.Error: the tool's own, or the plan's when an
 // expression of the step failed.
 type StepError struct {
+	// Step is the name under which the step was to run, or "" for a block without an id.
 	Step journal.Step
-	// Tool is "module.tool", or "" when the step may call several.
+	// Tool is "module.tool", or "" when the step calls none, or may call several.
 	Tool string
 	Err  error
 }
 
 // Error returns "step charge (payments.charge): " and the reason.
 func (e *StepError) Error() string {
-	if e.Tool == "" {
+	switch {
+	case e.Step == "":
+		return e.Err.Error()
+	case e.Tool == "":
 		return fmt.Sprintf("step %s: %v", e.Step, e.Err)
 	}
 	return fmt.Sprintf("step %s (%s): %v", e.Step, e.Tool, e.Err)

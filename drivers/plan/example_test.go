@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
-	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
 )
 
-// shop stands for a run, whose Call enters the tool or finds what came of it in the log.
-type shop struct{}
+// shop stands for a run, whose Invoke enters the tool or finds what came of it in the log. It waits for nobody.
+type shop struct{ plan.Caller }
 
-func (shop) Call(_ context.Context, step journal.Step, tool string, input []byte) ([]byte, error) {
-	fmt.Println(step, tool, string(input))
+func (shop) Invoke(_ context.Context, c runtime.CallSpec) ([]byte, error) {
+	fmt.Println(c.Step, c.Tool, string(c.Input))
 	return []byte(`{"id": "ch_1"}`), nil
 }
 

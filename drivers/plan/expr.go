@@ -10,6 +10,7 @@ import (
 type expr struct {
 	line, column int
 	text         string
+	seen         jq.Refs
 	code         *jq.Expr
 }
 
@@ -23,9 +24,9 @@ var here = jq.Place{Name: "a plan", Hints: map[string]string{
 
 func compile(text string) (*jq.Expr, jq.Refs, error) { return jq.Compile(text, here) }
 
-// eval returns the expression's value in the context. The error is an *ExprError, or that of ctx.
-func (e *expr) eval(ctx context.Context, root any) (any, error) {
-	v, err := e.code.Value(ctx, root, jq.NewWork(MaxWork), MaxValue)
+// eval returns the expression's value in a scope. The error is an *ExprError, or that of ctx.
+func (e *expr) eval(ctx context.Context, s *scope) (any, error) {
+	v, err := e.code.Value(ctx, s.view(e.seen), jq.NewWork(MaxWork), MaxValue)
 	if err == nil {
 		return v, nil
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/wrun-dev/wrun/journal"
 )
 
 // Parse reads a plan and judges everything about it that can be judged without running it. The error joins up to
@@ -20,11 +22,13 @@ func Parse(text []byte) (*Plan, error) {
 		return nil, errors.Join(errs...)
 	}
 	p := &parser{
-		plan:  &Plan{},
-		known: make(map[string]bool),
-		ids:   make(map[string]int),
-		later: make(map[string]int),
-		exprs: make(map[string]compiled),
+		plan:    &Plan{},
+		known:   make(map[string]bool),
+		exprs:   make(map[string]compiled),
+		places:  make(map[string]place),
+		read:    make(map[string]int),
+		visible: make(map[string]int),
+		width:   1,
 	}
 	p.top(top)
 	if len(p.errs) > 0 {
@@ -39,9 +43,15 @@ type parser struct {
 	errs  []*Error
 	step  string              // the id of the step that is being read, or ""
 	known map[string]bool     // the modules in "tools"
-	ids   map[string]int      // the steps before it, and their lines
-	later map[string]int      // all steps, and their lines
 	exprs map[string]compiled // so that what is written often is compiled once
+
+	places  map[string]place // where all steps stand, by their ids
+	read    map[string]int   // the steps that were read, and their lines
+	visible map[string]int   // what expressions may use here, steps and what loops declare, and its lines
+	shown   []journal.Step   // the steps of visible, in the order of the plan
+	path    path             // the blocks around what is being read
+	steps   int              // how many steps there are so far
+	width   int              // how many of what is being read may be under way at once
 }
 
 // inOrder joins the errors in the order of the file.
@@ -83,7 +93,8 @@ func (p *parser) top(n *yaml.Node) {
 		p.schema(v)
 	}
 	if v := f["steps"]; v != nil {
-		p.steps(v)
+		p.findSteps(v, nil)
+		p.plan.steps = p.list(v, `"steps"`)
 	} else {
 		p.fail(n, `a plan needs "steps"`)
 	}

@@ -70,7 +70,7 @@ func TestWhatIsWrongIsSaidWithItsPlace(t *testing.T) {
 		{"idempotant", oneStep("id: x, tool: a.b, idempotant: 1"), `line 3, column 24: step x: unknown field "idempotant"`},
 		{"iff", oneStep("id: x, tool: a.b, iff: true"), `line 3, column 24: step x: unknown field "iff"; did you mean "if"?`},
 		{"no id", oneStep("tool: a.b"), `line 3, column 5: a step needs "id"`},
-		{"no tool", oneStep("id: x"), `line 3, column 5: step x: a step needs "tool"`},
+		{"no tool", oneStep("id: x"), `line 3, column 5: step x: a step needs one of "tool", "parallel", "for_each", "steps", "approve", "sleep"`},
 		{"id number", oneStep("id: 7, tool: a.b"), `line 3, column 10: step 7: "id" has to be a string, this is the number 7`},
 		{"id empty", oneStep(`id: "", tool: a.b`), `line 3, column 10: "id" has to be a string, this is ""`},
 		{"id taken", oneStep("id: input, tool: a.b"), `line 3, column 10: the id "input" is taken: .input is the input of the plan`},

@@ -8,14 +8,31 @@ import (
 )
 
 // Version names what plans mean. A run that was begun under another one must not be resumed with this one.
+//
+// A form that is added leaves it as it is. The plans that were in order before mean what they meant; those that use the
+// form were refused, by a Parse that knows no such field. So no run can have been begun that would go on otherwise, and a
+// program that does not know the form does not drive a run that uses it, and leaves it open.
 const Version = "1"
 
 // The caps of a plan.
 const (
 	// MaxBytes is the longest text of a plan, in bytes.
 	MaxBytes = 1 << 20
-	// MaxSteps is how many steps a plan may have.
+	// MaxSteps is how many steps a plan may have, those inside others included.
 	MaxSteps = 10_000
+	// MaxBlocks is how deep steps may stand inside of steps.
+	MaxBlocks = 16
+	// MaxLoops is how deep loops may stand inside of loops: as many indexes as the name of a step may have.
+	MaxLoops = 4
+	// MaxBranches is how many branches a parallel block may have.
+	MaxBranches = 100
+	// MaxAtOnce is how many steps may be under way at once.
+	MaxAtOnce = 256
+	// MaxItems is how many items the list of a loop may have.
+	MaxItems = 10_000
+	// MaxRounds is how many rounds a loop may make together with those around it, if each of them made as many as the
+	// one that it is in.
+	MaxRounds = 100_000
 	// MaxExprs is how many different expressions a plan may have.
 	MaxExprs = 20_000
 	// MaxDepth is how deep its lists and mappings may nest.
@@ -63,14 +80,9 @@ type Call struct {
 	Input []byte
 }
 
-// Calls returns the calls that the plan's steps make, in order.
-func (p *Plan) Calls() []Call {
-	var calls []Call
-	for _, s := range p.steps {
-		calls = append(calls, s.act.calls(s.id)...)
-	}
-	return calls
-}
+// Calls returns the calls that the plan's steps can make, in the order of the plan. One in a loop is there once, under the
+// name without an index.
+func (p *Plan) Calls() []Call { return callsOf(p.steps) }
 
 // Tools returns all "module.tool" that the plan's steps name, sorted, each once.
 func (p *Plan) Tools() []string {

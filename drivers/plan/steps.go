@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,84 +10,119 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 )
 
-func (p *parser) steps(n *yaml.Node) {
+// list reads a list of steps. what names it.
+func (p *parser) list(n *yaml.Node, what string) []step {
 	if n.Kind != yaml.SequenceNode {
-		p.fail(n, `"steps" has to be a list, this is %s`, describe(n))
-		return
+		p.fail(n, `%s has to be a list, this is %s`, what, describe(n))
+		return nil
 	}
 	if len(n.Content) == 0 || len(n.Content) > MaxSteps {
-		p.fail(n, `"steps" has %d steps; 1 to %d are allowed`, len(n.Content), MaxSteps)
-		return
+		p.fail(n, `%s has %d steps; 1 to %d are allowed`, what, len(n.Content), MaxSteps)
+		return nil
 	}
+	steps := make([]step, 0, len(n.Content))
 	for _, c := range n.Content {
-		if id := peekID(c); id != nil && p.later[id.Value] == 0 {
-			p.later[id.Value] = id.Line
+		if p.full() || p.steps > MaxSteps {
+			break
 		}
+		steps = append(steps, p.oneStep(c))
 	}
-	for _, c := range n.Content {
-		if p.full() {
-			return
-		}
-		p.plan.steps = append(p.plan.steps, p.oneStep(c))
-		p.step = ""
-	}
+	return steps
 }
 
-// peekID returns the node of a step's id, or nil.
-func peekID(n *yaml.Node) *yaml.Node {
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i < len(n.Content); i += 2 {
-			if n.Content[i].Value == "id" {
-				return n.Content[i+1]
-			}
-		}
+// inner reads the steps of a part of a block.
+func (p *parser) inner(n *yaml.Node, at within, what string) []step {
+	if len(p.path) >= MaxBlocks {
+		p.fail(n, "these steps are inside of more than %d blocks", MaxBlocks)
+		return nil
 	}
-	return nil
+	defer func(outer path) { p.path = outer }(p.path)
+	p.path = p.path.in(at)
+	if at.kind == "parallel" && n.Kind == yaml.MappingNode { // a branch of one step
+		return []step{p.oneStep(n)}
+	}
+	return p.list(n, what)
 }
 
 func (p *parser) oneStep(n *yaml.Node) step {
+	if p.steps++; p.steps > MaxSteps {
+		p.fail(n, "the plan has more than %d steps", MaxSteps)
+		return step{}
+	}
+	defer func(outer string) { p.step = outer }(p.step)
+	p.step = ""
 	if id := peekID(n); id != nil && id.Kind == yaml.ScalarNode && checkID(id.Value) == "" {
 		p.step = id.Value
 	}
-	k, known := kindOf(n)
+	k, known := p.kindOf(n)
 	f := p.fields(n, "a step", known)
 	if f == nil {
 		return step{}
 	}
-	s := step{id: p.id(n, f["id"])}
-	if c := f["if"]; c != nil {
-		s.cond = p.condition(c)
-	}
 	if k == nil {
-		p.fail(n, `a step needs "tool"`)
-	} else {
-		s.act = k.parse(p, f)
+		p.fail(n, `a step needs one of %s`, kindList())
+		k = &kind{}
 	}
-	if s.id != "" && p.ids[string(s.id)] == 0 {
-		p.ids[string(s.id)] = n.Line
+	mark := len(p.shown)
+	st := step{id: p.id(n, f["id"], k.block)}
+	if c := f["if"]; c != nil {
+		st.cond = p.condition(c)
 	}
-	return s
+	if k.parse != nil {
+		st.act = k.parse(p, n, f)
+	}
+	if e := f["else"]; e != nil {
+		st.otherwise = p.otherwise(n, e, f, mark)
+	}
+	if e := f["on_error"]; e != nil {
+		st.rescue = p.rescue(n, e)
+	}
+	if st.id != "" {
+		p.show(st.id)
+	}
+	st.names = p.since(mark)
+	return st
 }
 
-// kindOf finds the kind of a step by the field that makes it one, and the fields that it may have.
-func kindOf(n *yaml.Node) (*kind, []string) {
-	known := slices.Clone(common)
-	for i := range kinds {
-		for j := 0; n.Kind == yaml.MappingNode && j < len(n.Content); j += 2 {
-			if n.Content[j].Value == kinds[i].field {
-				return &kinds[i], append(append(known, kinds[i].field), kinds[i].with...)
-			}
+// kindOf finds the kind of a step by the field that makes it one, and the fields that it may have. A second such field is
+// a mistake; it is among the fields so that it is reported once.
+func (p *parser) kindOf(n *yaml.Node) (found *kind, known []string) {
+	known = slices.Clone(common)
+	for _, k := range kinds() {
+		of := append([]string{k.field}, k.with...)
+		switch {
+		case peek(n, k.field) == nil:
+		case found == nil:
+			found = &k
+			known = append(known, of...)
+		case !slices.Contains(known, k.field):
+			p.fail(peek(n, k.field), "a step does one thing: %q does not go with %q", k.field, found.field)
+			known = append(known, k.field)
 		}
 	}
-	for _, k := range kinds {
+	if found != nil {
+		return found, known
+	}
+	for _, k := range kinds() {
 		known = append(append(known, k.field), k.with...)
 	}
 	return nil, known
 }
 
-func (p *parser) id(step, n *yaml.Node) journal.Step {
+func kindList() string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, fmt.Sprintf("%q", k.field))
+	}
+	return strings.Join(names, ", ")
+}
+
+// id reads the id of a step, which a block need not have.
+func (p *parser) id(step, n *yaml.Node, optional bool) journal.Step {
 	if n == nil {
-		p.fail(step, `a step needs "id"`)
+		if !optional {
+			p.fail(step, `a step needs "id"`)
+		}
 		return ""
 	}
 	s := p.str(n, `"id"`)
@@ -97,9 +133,11 @@ func (p *parser) id(step, n *yaml.Node) journal.Step {
 		p.fail(n, "the id %.80q %s", s, wrong)
 		return ""
 	}
-	if line := p.ids[s]; line != 0 {
+	if line := p.read[s]; line != 0 {
 		p.fail(n, "the id %q is there twice; the first is on line %d", s, line)
+		return ""
 	}
+	p.read[s] = step.Line
 	return journal.Step(s)
 }
 

@@ -9,22 +9,22 @@ import (
 
 // template is a YAML value with expressions in it.
 type template interface {
-	// eval returns the JSON value in the context root. The error is an *ExprError, or that of ctx.
-	eval(ctx context.Context, root any) (any, error)
+	// eval returns the JSON value in a scope. The error is an *ExprError, or that of ctx.
+	eval(ctx context.Context, s *scope) (any, error)
 }
 
 // fixed values have no expressions in them.
 type fixed struct{ value any }
 
-func (f fixed) eval(context.Context, any) (any, error) { return f.value, nil }
+func (f fixed) eval(context.Context, *scope) (any, error) { return f.value, nil }
 
 // list is a sequence.
 type list []template
 
-func (l list) eval(ctx context.Context, root any) (any, error) {
+func (l list) eval(ctx context.Context, s *scope) (any, error) {
 	values := make([]any, len(l))
 	for i, t := range l {
-		v, err := t.eval(ctx, root)
+		v, err := t.eval(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -41,10 +41,10 @@ type field struct {
 	value template
 }
 
-func (o object) eval(ctx context.Context, root any) (any, error) {
+func (o object) eval(ctx context.Context, s *scope) (any, error) {
 	values := make(map[string]any, len(o))
 	for _, f := range o {
-		v, err := f.value.eval(ctx, root)
+		v, err := f.value.eval(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -85,15 +85,15 @@ func known(t template) (any, bool) {
 // text is a string with expressions between literal parts. Strings go in as they are, everything else as JSON.
 type text []template
 
-func (t text) eval(ctx context.Context, root any) (any, error) {
+func (t text) eval(ctx context.Context, s *scope) (any, error) {
 	var b strings.Builder
 	for _, part := range t {
-		v, err := part.eval(ctx, root)
+		v, err := part.eval(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		if s, ok := v.(string); ok {
-			b.WriteString(s)
+		if literal, ok := v.(string); ok {
+			b.WriteString(literal)
 			continue
 		}
 		j, err := jq.Marshal(v) // eval has checked it

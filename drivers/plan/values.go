@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -75,13 +72,21 @@ func (p *parser) condition(n *yaml.Node) template {
 		if b, ok := v.(bool); ok {
 			return fixed{b}
 		}
+	}
+	return p.single(n, `"if"`, `one expression, "${ … }"`)
+}
+
+// single reads what has to be exactly one expression.
+func (p *parser) single(n *yaml.Node, what, want string) template {
+	if n.Kind == yaml.ScalarNode {
+		v, _ := scalar(n)
 		s, _ := v.(string)
 		if pieces, err := split(strings.TrimSpace(s)); err == nil && len(pieces) == 1 && pieces[0].expr {
 			return p.expr(n, pieces[0].text)
 		}
 	}
-	p.fail(n, `"if" has to be one expression, "${ … }", this is %s`, describe(n))
-	return nil
+	p.fail(n, "%s has to be %s, this is %s", what, want, describe(n))
+	return fixed{}
 }
 
 // compiled is what came of an expression.
@@ -111,7 +116,7 @@ func (p *parser) expr(n *yaml.Node, s string) template {
 		}
 	}
 	p.plan.needs.add(c.seen)
-	return &expr{line: n.Line, column: n.Column, text: s, code: c.code}
+	return &expr{line: n.Line, column: n.Column, text: s, seen: c.seen, code: c.code}
 }
 
 // reason says why an expression could not be compiled. A hyphen in a step's id is the likeliest cause when something
@@ -123,34 +128,4 @@ func (p *parser) reason(c compiled) string {
 		}
 	}
 	return c.err.Error()
-}
-
-// hyphen says how jq spells the id of a step of which it sees only the beginning, or "".
-func (p *parser) hyphen(name string) string {
-	if p.later[name] != 0 {
-		return ""
-	}
-	for _, id := range slices.Sorted(maps.Keys(p.later)) {
-		if strings.HasPrefix(id, name+"-") {
-			return fmt.Sprintf(`there is no step %q; in jq the step %q is written .[%q]`, name, id, id)
-		}
-	}
-	return ""
-}
-
-// unknown says why there is no such field in the context, or "". Only the input and the steps before are there.
-func (p *parser) unknown(name string) string {
-	if p.full() || name == inputField || p.ids[name] != 0 {
-		return ""
-	}
-	if line := p.later[name]; name == p.step {
-		return fmt.Sprintf(".%s is this step itself; only steps before it are known", name)
-	} else if line != 0 {
-		return fmt.Sprintf(".%s is a later step, on line %d; only steps before this one are known", name, line)
-	}
-	if hint := p.hyphen(name); hint != "" {
-		return hint
-	}
-	known := append(slices.Sorted(maps.Keys(p.ids)), inputField)
-	return fmt.Sprintf(".%.60s is neither .input nor a step before%s", name, suggest(name, known))
 }
