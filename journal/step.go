@@ -65,6 +65,9 @@ func (s Step) Parent() Step {
 // Child returns the n-th step inside this one, counted from 1.
 func (s Step) Child(n int) Step { return s + Step("/"+strconv.Itoa(n)) }
 
+// Holds says whether there is room for so many more levels inside the step.
+func (s Step) Holds(levels int) bool { return strings.Count(string(s), "/")+1+levels <= maxStepDepth }
+
 // Within says whether s lies below outer, at any depth.
 func (s Step) Within(outer Step) bool {
 	return len(s) > len(outer) && s[:len(outer)] == outer && s[len(outer)] == '/'

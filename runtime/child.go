@@ -57,13 +57,16 @@ func (f *frame) mayCall(name string, module Module, tool toolabi.Tool) *toolabi.
 		}
 		depth++
 	}
-	if depth > toolabi.MaxCallDepth {
+	if depth > toolabi.MaxCallDepth || !f.step.Holds(roomInside) {
 		e := toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("calls are nested %d deep, at most %d are allowed", depth, toolabi.MaxCallDepth))
 		e.Detail = toolabi.DetailDepth
 		return e
 	}
 	return nil
 }
+
+// roomInside is how many levels of steps a call may need below its caller's: itself, an effect, its look-up, and what that asks.
+const roomInside = 4
 
 // next counts a host call that has a step.
 func (f *frame) next() int {

@@ -194,6 +194,8 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 		return r.finish(journal.OK, output, nil)
 	case errors.Is(err, journal.ErrCancelled):
 		return r.finishCancelled()
+	case waits(err) && r.cancelAsked():
+		return r.finishCancelled()
 	case stops(err):
 		return r.result(nil), r.stop(err)
 	}
@@ -203,6 +205,16 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 		return r.result(nil), r.stop(&hostError{encErr})
 	}
 	return r.finish(journal.Fail, body, failed)
+}
+
+func waits(err error) bool {
+	var w *WaitingError
+	return errors.As(err, &w)
+}
+
+func (r *Run) cancelAsked() (asked bool) {
+	r.log.view(func(_ *journal.History, s *journal.State) { asked = s.CancelAsked })
+	return asked
 }
 
 // callDriver turns a panic of the driver into an error that leaves the run resumable: it is a fault of the program.

@@ -23,7 +23,10 @@ func (r *Run) lookUp(ctx context.Context, step journal.Step, past *journal.Past)
 		return err
 	}
 	o := r.callOp(nil, r.nextInside(step), asked.module, asked.lookup, input)
-	o.unasked = true
+	o.unasked = true // it observes, and nothing goes on before it has
+	if d := r.decide(ctx, o); d.Verdict == Deny {
+		return r.notTold(step, past, note("the policy does not allow the look-up "+o.name, d.Reason))
+	}
 	out, err := r.step(ctx, o)
 	if err != nil {
 		return err

@@ -322,3 +322,75 @@ func TestAnInterruptionGivesAnEffectUp(t *testing.T) {
 		}
 	})
 }
+
+// What an operator denies is not looked up either.
+func TestAPolicyCanDenyALookup(t *testing.T) {
+	m := looking(t, nil)
+	m.cutOff(t, true)
+	p := m.process(m.mem.Handle(), func(c *runtime.Config) {
+		c.Policy = func(_ context.Context, can runtime.Candidate) runtime.Decision {
+			if can.Tool == "read_pay" {
+				return runtime.Decision{Verdict: runtime.Deny, Reason: "not at night"}
+			}
+			return runtime.Decision{}
+		}
+	})
+	_, err := m.drive(p, pay)
+	var u *runtime.UncertainError
+	if !errors.As(err, &u) || !strings.Contains(u.Why, "not at night") || p.invoker.entered["read_pay"] != 0 {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+// A look-up that calls tools is bounded in depth like any other call, and what is too deep is a value.
+func TestALookupsOwnCallsAreBounded(t *testing.T) {
+	deep := 0
+	m := looking(t, nil)
+	pay := m.tools["pay"]
+	for i := range 6 { // six calls around the effect
+		next := fmt.Sprintf("m.t%d", i+1)
+		if i == 5 {
+			next = "m.pay"
+		}
+		m.tools[fmt.Sprintf("t%d", i)] = func(g *guest, _ string) string { return g.mustCall(next, `1`) }
+	}
+	for i := range 8 {
+		next := fmt.Sprintf("m.read_%d", i+1)
+		m.tools[fmt.Sprintf("read_%d", i)] = func(g *guest, _ string) string {
+			deep = max(deep, i)
+			if _, err := g.calls(next, `1`); err != nil && !errors.Is(err, toolabi.TooLarge) && !errors.Is(err, toolabi.NotFound) {
+				panic(err)
+			}
+			return `1`
+		}
+	}
+	m.tools["pay"] = pay
+	m.tools["read_pay"] = func(g *guest, _ string) string {
+		if _, err := g.calls("m.read_0", `1`); err != nil && !errors.Is(err, toolabi.TooLarge) {
+			panic(err)
+		}
+		return `{"verdict":"unknown"}`
+	}
+	m.world.drop = 1
+	_, err := m.drive(m.start(nil), steps("t0"))
+	var u *runtime.UncertainError
+	if !errors.As(err, &u) || u.Step != "s1/1/1/1/1/1/1/1" {
+		t.Errorf("ended with %v, %d deep", err, deep)
+	}
+}
+
+// A run that is cancelled while it comes to wait is closed by the process that drives it.
+func TestARunThatIsCancelledDoesNotGoOnWaiting(t *testing.T) {
+	m := newMachine(t, map[string]tool{"nap": napping(t, time.Hour)})
+	other := m.start(nil)
+	m.world.during = func(string) {
+		if err := other.Cancel(t.Context(), "r", "somebody", ""); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := m.drive(m.start(nil), steps("nap"))
+	var f *runtime.FailedError
+	if !errors.As(err, &f) || f.Outcome != journal.Cancelled || m.status() != journal.CancelledUp {
+		t.Errorf("ended with %v, status %s", err, m.status())
+	}
+}
