@@ -199,11 +199,13 @@ func (a *app) answerStep(run string, step journal.Step, flags string) string {
 	if about := step.Asks(); about != "" {
 		step = about
 	}
-	return a.cmd(fmt.Sprintf("approve %s %s%s", run, step, flags)) + "\n" + a.cmd(fmt.Sprintf("deny %s %s%s", run, step, flags))
+	asked := quoted(string(step)) + flags
+	return a.cmd(fmt.Sprintf("approve %s %s", run, asked)) + "\n" + a.cmd(fmt.Sprintf("deny %s %s", run, asked))
 }
 
 // settleWith are the two commands that settle an effect.
 func (a *app) settleWith(run, step string) string {
+	step = quoted(step)
 	return a.cmd(fmt.Sprintf("resolve %s %s --happened @reply.json", run, step)) + "\n" +
 		a.cmd(fmt.Sprintf("resolve %s %s --did-not-happen", run, step))
 }
