@@ -72,7 +72,7 @@ func TestACancelledRunReadsNothingMore(t *testing.T) {
 					m.say(journal.Entry{Kind: journal.Cancel})
 				}
 				g.must(toolabi.FuncClock, "")
-				time.Sleep(10 * time.Millisecond) // of the bubble's time: nothing rides along for longer
+				time.Sleep(2 * rideAlong) // of the bubble's time: nothing rides along for longer
 			}
 			return `1`
 		}}

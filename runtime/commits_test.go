@@ -62,7 +62,8 @@ func TestCommitsStayInTheirBudget(t *testing.T) {
 func TestWhatRidesAlongDoesNotWaitForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
-		_, err := m.drive(m.start(nil), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		p := m.process(m.mem.Handle(), func(c *runtime.Config) { c.RideAlong = 0 })
+		_, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
 			out, err := r.Call(ctx, "s", "m.pure", []byte(`{}`))
 			time.Sleep(4 * time.Millisecond) // of the bubble's time
 			if _, ok := m.results()["s"]; !ok {

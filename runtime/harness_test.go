@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -142,6 +143,10 @@ func newMachine(t *testing.T, tools map[string]tool) *machine {
 	return m
 }
 
+// rideAlong is how long outcomes wait for the next append in tests: longer than a loaded machine may take between two of
+// them, so that the appends of a run are always the same.
+const rideAlong = 500 * time.Millisecond
+
 // process is one life of a program.
 type process struct {
 	*runtime.Engine
@@ -157,7 +162,7 @@ func (m *machine) start(wrap func(journaltest.Store) journaltest.Store) *process
 		store = wrap(store)
 	}
 	inv := &goInvoker{tools: m.tools, entered: map[string]int{}}
-	e, err := runtime.New(runtime.Config{Journal: store, Invoker: inv, Funcs: m.funcs()})
+	e, err := runtime.New(runtime.Config{Journal: store, Invoker: inv, Funcs: m.funcs(), RideAlong: rideAlong})
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -168,7 +173,7 @@ func (m *machine) start(wrap func(journaltest.Store) journaltest.Store) *process
 func (m *machine) process(store journaltest.Store, change func(*runtime.Config)) *process {
 	m.t.Helper()
 	inv := &goInvoker{tools: m.tools, entered: map[string]int{}}
-	cfg := runtime.Config{Journal: store, Invoker: inv, Funcs: m.funcs()}
+	cfg := runtime.Config{Journal: store, Invoker: inv, Funcs: m.funcs(), RideAlong: rideAlong}
 	if change != nil {
 		change(&cfg)
 	}

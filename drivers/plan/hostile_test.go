@@ -1,11 +1,13 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // bomb expands to 9^9 scalars where aliases are followed.
@@ -138,5 +140,14 @@ func TestTheLargestPlanRuns(t *testing.T) {
 	}
 	if got, want := c.calls[plan.MaxSteps-1], "s9999 a.b 9999"; got != want {
 		t.Errorf("last call %q, want %q", got, want)
+	}
+}
+
+// The interpreter takes one instruction for a product of two numbers, however long they are.
+func TestANumberThatIsTooLongIsRefused(t *testing.T) {
+	p := mustParse(t, oneStep("id: x, tool: a.b, with: \"${ .input * .input }\""))
+	long := []byte(strings.Repeat("9", 5000))
+	if _, err := p.Run(t.Context(), &fakeCaller{}, long); !errors.Is(err, toolabi.BadInput) {
+		t.Errorf("got %v, want %v", err, toolabi.BadInput)
 	}
 }
