@@ -29,14 +29,14 @@ func (r *Run) expired(o op, key string) string {
 	return ""
 }
 
-// nowInDoubt records that an effect may not be done again any more, so that it is in doubt from now on.
-func (r *Run) nowInDoubt(step journal.Step, past *journal.Past, why string) error {
+// nowInDoubt records that an effect may not be done again any more, so that it is in doubt from now on, and is looked up
+// like any other.
+func (r *Run) nowInDoubt(step journal.Step, why string) error {
 	rec := journal.Entry{Kind: journal.Record, Step: step, Name: journal.RecordExpired, Note: why}
 	if _, err := r.log.add(rec, true); err != nil {
 		return err
 	}
-	past.Evidence = append(past.Evidence, rec)
-	return r.uncertain(step, past)
+	return errMoved
 }
 
 func (r *Run) uncertain(step journal.Step, past *journal.Past) error {

@@ -175,7 +175,7 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		return outcome{}, r.ended(ctx)
 	}
 	if why := r.expired(o, past.Intent.Key); why != "" {
-		return outcome{}, r.nowInDoubt(step, past, why)
+		return outcome{}, r.nowInDoubt(step, why)
 	}
 	o.again = true
 	if o.class == toolabi.Call {
