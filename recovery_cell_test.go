@@ -1,0 +1,426 @@
+package wrun_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// world is the server that the tools of a cell read from and act upon, and the network on the way to it.
+type world struct {
+	*httptest.Server
+
+	mu      sync.Mutex
+	reached int      // guarded by mu: requests to read or to act
+	acted   bool     // guarded by mu: it was told to act
+	gate    int      // guarded by mu: times that it was asked whether it is ready
+	verdict string   // guarded by mu: what it says to a look-up, "" for the truth
+	drop    func()   // guarded by mu: called instead of replying to the next request to read or to act
+	down    bool     // guarded by mu: nobody gets through
+	queries []string // guarded by mu: of the requests to act
+	holding bool     // guarded by mu: a read was held
+
+	held chan struct{} // closed when a read is held
+}
+
+func newWorld(t *testing.T) *world {
+	w := new(world)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /read", func(rw http.ResponseWriter, _ *http.Request) { w.answer(rw, http.StatusOK) })
+	mux.HandleFunc("POST /act", func(rw http.ResponseWriter, r *http.Request) {
+		w.set(func() { w.queries = append(w.queries, r.URL.RawQuery) })
+		w.answer(rw, http.StatusCreated)
+	})
+	mux.HandleFunc("GET /hold", w.hold)
+	mux.HandleFunc("GET /act", w.look)
+	mux.HandleFunc("GET /gate", func(rw http.ResponseWriter, _ *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.gate++; w.gate == 1 {
+			rw.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	w.Server = httptest.NewServer(mux)
+	t.Cleanup(w.Close)
+	return w
+}
+
+// answer counts a request, and replies or drops the connection.
+func (w *world) answer(rw http.ResponseWriter, status int) {
+	w.mu.Lock()
+	drop := w.drop
+	w.reached++
+	w.acted = w.acted || status == http.StatusCreated
+	w.drop = nil
+	w.mu.Unlock()
+	if drop != nil {
+		drop()
+		panic(http.ErrAbortHandler)
+	}
+	rw.WriteHeader(status)
+}
+
+// look answers a look-up.
+func (w *world) look(rw http.ResponseWriter, _ *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.verdict == "fails":
+		rw.WriteHeader(http.StatusInternalServerError)
+	case w.verdict == "cannot tell":
+		fmt.Fprint(rw, `{"verdict":"unknown"}`)
+	case w.acted:
+		fmt.Fprint(rw, `{"verdict":"happened","reply":{"status":201}}`)
+	default:
+		fmt.Fprint(rw, `{"verdict":"did_not_happen"}`)
+	}
+}
+
+func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	w.mu.Lock()
+	down := w.down
+	w.mu.Unlock()
+	if down {
+		return nil, errors.New("the network is down")
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+func (w *world) set(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change()
+}
+
+// scene is what stays of a cell when its process dies: a journal, a world and the time.
+type scene struct {
+	cell
+	t      *testing.T
+	kit    *kit
+	open   func() journaltest.Store // another handle on the journal
+	world  *world
+	offset atomic.Int64 // how far the clock was set forward, in nanoseconds
+	base   journal.Step // the attempt of the step that is cut off
+}
+
+func (p *scene) now() time.Time          { return time.Now().Add(time.Duration(p.offset.Load())) }
+func (p *scene) advance(d time.Duration) { p.offset.Add(int64(d)) }
+
+// life is one life of a program, with the moment at which it ends.
+type life struct {
+	*runtime.Engine
+	*mortal
+	scene   *scene
+	entered map[string]int // times that each tool was entered
+	run     *runtime.Run
+
+	at       func(use string, after bool) // called before and after each use of log, fetch and send
+	returned func()                       // called when the driver has its answer
+	driver   runtime.Driver               // another driver; nil for one call
+}
+
+// mortal is a handle on a journal that can die, at once or instead of an append.
+type mortal struct {
+	journaltest.Store
+	instead func(journal.Entry) bool // an entry instead of whose append it dies
+
+	dead atomic.Bool
+	busy atomic.Bool // somebody else holds the journal whenever it is read
+}
+
+func (m *mortal) kill() {
+	m.dead.Store(true)
+	if k, ok := m.Store.(interface{ Kill() }); ok {
+		k.Kill()
+	}
+}
+
+func (m *mortal) alive() error {
+	switch {
+	case m.dead.Load():
+		return fmt.Errorf("%w: it was killed", journal.ErrUnusable)
+	case m.busy.Load():
+		return journal.ErrBusy
+	}
+	return nil
+}
+
+func (m *mortal) Append(ctx context.Context, run string, at uint64, entries ...journal.Entry) error {
+	for _, e := range entries {
+		if m.instead != nil && m.instead(e) {
+			m.kill()
+		}
+	}
+	if m.dead.Load() {
+		return m.alive()
+	}
+	return m.Store.Append(ctx, run, at, entries...)
+}
+
+func (m *mortal) List(ctx context.Context, q journal.Query) iter.Seq2[journal.State, error] {
+	if err := m.alive(); err != nil {
+		return func(yield func(journal.State, error) bool) { yield(journal.State{}, err) }
+	}
+	return m.Store.List(ctx, q)
+}
+
+// counting counts the times that each tool was entered.
+type counting struct {
+	*sandbox.Sandbox
+	mu      sync.Mutex
+	entered map[string]int // guarded by mu
+}
+
+func (c *counting) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error) {
+	c.mu.Lock()
+	c.entered[inv.Tool]++
+	c.mu.Unlock()
+	return c.Sandbox.Invoke(ctx, inv, host)
+}
+
+// start begins a life. What is in the log at its end, and nothing else, is left of it.
+func (p *scene) start() *life {
+	p.t.Helper()
+	l := &life{scene: p, entered: map[string]int{}, mortal: &mortal{Store: p.open()}}
+	funcs := hostfuncs.Standard(hostfuncs.Config{Dial: p.world.dial})
+	for i, f := range funcs {
+		if f.Call != nil {
+			funcs[i].Call = func(ctx context.Context, c hostfuncs.Call, req []byte) ([]byte, error) {
+				use := used(f.Name, c, req)
+				l.reach(use, false)
+				if l.dead.Load() {
+					return nil, l.alive() // a process that was killed does nothing more
+				}
+				reply, err := f.Call(ctx, c, req)
+				l.reach(use, true)
+				return reply, err
+			}
+		}
+	}
+	var err error
+	l.Engine, err = runtime.New(runtime.Config{
+		Journal: l.mortal, Invoker: &counting{Sandbox: p.kit.sandbox, entered: l.entered}, Funcs: funcs,
+		Now: p.now, RideAlong: time.Hour, Patience: -1,
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return l
+}
+
+// used names a use of a function that a life can end at.
+func used(name string, c hostfuncs.Call, req []byte) string {
+	var said toolabi.LogRequest
+	switch {
+	case name == toolabi.FuncLog && toolabi.Decode(req, &said) == nil:
+		return said.Message
+	case name == toolabi.FuncHTTPFetch && bytes.Contains(req, []byte("/read")):
+		return "fetch"
+	case name == toolabi.FuncHTTPSend:
+		return c.Step
+	}
+	return ""
+}
+
+func (l *life) reach(use string, after bool) {
+	if l.at != nil {
+		l.at(use, after)
+	}
+}
+
+// tool is the tool that a cell calls.
+func (c cell) tool() string {
+	name := strings.ReplaceAll(c.promise, " ", "_")
+	if strings.HasPrefix(name, "keyed") {
+		return "keyed"
+	}
+	return name
+}
+
+// doing is what a tool is told: to be ready in the second attempt only, where that is the one that counts, to say
+// something, to use the function, and to say something more.
+func (c cell) doing(url string) map[string]any {
+	act := map[string]any{"must": c.moment == "failed"}
+	switch c.function {
+	case "log":
+		act["do"], act["what"] = "log", "it"
+	case "fetch":
+		act["do"], act["what"] = "fetch", url+"/read"
+	case "send":
+		act["do"], act["what"], act["again"] = "send", url+"/act", true
+	case "sleep":
+		act["do"] = "sleep"
+	case "approve":
+		act["do"], act["what"] = "approve", "May it?"
+	case "call of its like", "call of once":
+		inner := cell{promise: c.sender(), function: "send", moment: c.moment}
+		script := inner.doing(url)["script"].([]map[string]any)
+		act["do"], act["what"], act["with"] = "call", "recovery."+inner.tool()+"_inner", map[string]any{"script": script[1:2]}
+	default:
+		act["do"], act["what"] = "log", "itself"
+		if c.moment == "failed" {
+			act["do"] = "fail"
+		}
+	}
+	script := []map[string]any{{"do": "log", "what": "before"}, act, {"do": "log", "what": "after"}}
+	if c.attempt == "after a retry" {
+		script = append([]map[string]any{{"do": "fetch", "what": url + "/gate", "must": true}}, script...)
+	}
+	return map[string]any{"script": script}
+}
+
+// step is the attempt of the step that is cut off.
+func (c cell) step() journal.Step {
+	call := journal.Step("call")
+	n := 1
+	if c.attempt == "after a retry" {
+		call, n = call.At(2), 2
+	}
+	if c.function == "nothing but itself" {
+		return call
+	}
+	step := call.Child(n)
+	// A call that is denied is never inside.
+	if c.sender() != "" && c.function != "send" && c.promise != "pure" && (c.promise != "read" || c.function == "call of its like") {
+		step = step.Child(1)
+	}
+	if c.attempt == "after a void" {
+		step = step.At(2)
+	}
+	return step
+}
+
+// drive starts the run if it does not exist, drives it in this life, and says how that ended.
+func (l *life) drive() (string, error) {
+	p := l.scene
+	p.t.Helper()
+	input, err := json.Marshal(p.doing(p.world.URL))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	origin, err := hostfuncs.ParseOrigin(p.world.URL)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	spec := runtime.Spec{
+		Driver: "one call", Input: input, Modules: p.kit.modules("recovery"), Grants: hostfuncs.Grants{HTTP: []string{origin}},
+	}
+	if _, err := l.Start(p.t.Context(), "r", spec, p.kit.wasm, true); err != nil {
+		return "", err
+	}
+	driver := l.driver
+	if driver == nil {
+		driver = l.oneCall
+	}
+	_, err = l.Drive(p.t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: driver}})
+	return ending(err), err
+}
+
+func (l *life) oneCall(ctx context.Context, r *runtime.Run) ([]byte, error) {
+	l.run = r
+	out, err := r.Call(ctx, "call", "recovery."+l.scene.tool(), r.Input())
+	if l.returned != nil {
+		l.returned()
+	}
+	return out, err
+}
+
+// ending is a word for how a drive ended.
+func ending(err error) string {
+	var uncertain *runtime.UncertainError
+	var waits *runtime.WaitingError
+	var failed *runtime.FailedError
+	switch {
+	case err == nil:
+		return "done"
+	case errors.Is(err, journal.ErrUnusable):
+		return "killed"
+	case errors.Is(err, journal.ErrBusy):
+		return "stopped"
+	case errors.As(err, &uncertain):
+		return "uncertain"
+	case errors.As(err, &waits):
+		return "waiting"
+	case errors.As(err, &failed):
+		return "failed"
+	}
+	return err.Error()
+}
+
+// flushed ends a life when all that it has done is on the disk.
+func (l *life) flushed() {
+	if err := l.run.Flush(); err != nil {
+		l.scene.t.Errorf("flush: %v", err)
+	}
+	l.kill()
+}
+
+// entries returns the log from a position on.
+func (p *scene) entries(from uint64) (all []journal.Entry) {
+	p.t.Helper()
+	store := p.open()
+	defer store.Close()
+	for e, err := range store.Read(p.t.Context(), "r", from) {
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// about returns the words for what the log holds of the step that is cut off, from a position on.
+func (p *scene) about(from uint64) string {
+	var words []string
+	for _, e := range p.entries(from) {
+		if e.Step.WithoutAttempts() != p.base.WithoutAttempts() || e.Kind == journal.Created {
+			continue
+		}
+		word := e.Kind.String()
+		switch {
+		case e.Kind == journal.Record:
+			word = e.Name
+		case e.Kind == journal.Result && e.Outcome == journal.Denied:
+			word = "denied"
+		case e.Kind == journal.Result && e.Outcome != journal.OK:
+			word = "failed"
+		}
+		if e.Step != p.base {
+			word = ">" + word
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// keys counts the different keys under which something was announced.
+func (p *scene) keys() int {
+	keys := map[string]bool{}
+	for _, e := range p.entries(0) {
+		if e.Kind == journal.Intent && e.Name == toolabi.FuncHTTPSend {
+			keys[e.Key] = true
+		}
+	}
+	if keys[""] {
+		p.t.Error("an effect was announced without a key")
+	}
+	return len(keys)
+}
