@@ -60,7 +60,7 @@ var providers = []provider{
 	},
 	{ // says no for the time being, and for good
 		name: "conflict", calls: 8, tool: keyedMostly, base: ledger.Behaviour{HonourKeys: true},
-		spots: []spot{later, later, later, conflict, unprocessable, arrived, accepted, halfway}, late: 800 * time.Millisecond,
+		spots: []spot{later, later, later, conflict, unprocessable, arrived, accepted, halfway}, late: 4 * time.Second,
 		hurries: true, refuses: true,
 	},
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
 
-// A kill takes most of a second of a processor, all told, so that without the flag there are few: -kills 25 takes minutes.
-var killsPerProvider = flag.Int("kills", 8, "how many processes to kill against each provider")
+// A kill takes most of a second of a processor, all told, so that without the flag there are few. From 20 on it is also
+// judged where they land.
+var killsPerProvider = flag.Int("kills", 5, "how many processes to kill against each provider")
 
 func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	if testing.Short() {

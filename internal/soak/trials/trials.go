@@ -66,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if s.Workers == 0 {
 		s.Workers = 2
-		if s.provider.waits {
+		if s.provider.late > 0 {
 			s.Workers = 6
 		}
 	}
