@@ -23,10 +23,11 @@ type frame struct {
 	limits toolabi.Limits
 
 	mu    sync.Mutex
-	n     int                    // guarded by mu: host functions asked so far that are not Free
-	seen  map[journal.Digest]int // guarded by mu: equal requests so far
-	live  bool                   // guarded by mu: the log's end was reached
-	clock *time.Timer            // guarded by mu: the limit on live time
+	n     int                     // guarded by mu: host functions asked so far that are not Free
+	seen  map[journal.Digest]int  // guarded by mu: equal requests so far
+	vague map[journal.Digest]bool // guarded by mu: those of which one may have taken place
+	live  bool                    // guarded by mu: the log's end was reached
+	clock *time.Timer             // guarded by mu: the limit on live time
 }
 
 // call is the step that enters a tool.
@@ -70,7 +71,7 @@ func (r *Run) enter(ctx context.Context, module Module, tool toolabi.Tool, input
 			return outcome{}, r.notEntered(ctx, module, err)
 		}
 	}
-	f := &frame{run: r, step: intent.Step, module: module, tool: tool, seen: map[journal.Digest]int{}}
+	f := &frame{run: r, step: intent.Step, module: module, tool: tool, seen: map[journal.Digest]int{}, vague: map[journal.Digest]bool{}}
 	f.limits = r.spec.Limits.Tighten(module.Manifest.Limits).Tighten(toolabi.Limits{TimeoutMS: tool.TimeoutMS})
 	f.live = r.recorded(f.step) == 0
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -23,6 +23,7 @@ type Run struct {
 	spec   *Spec
 	log    *appender
 	grants hostfuncs.Grants
+	from   uint64 // the log's length when this process began to drive
 
 	steps sync.WaitGroup // the driver's own steps that are being asked for
 
@@ -36,7 +37,7 @@ type Run struct {
 
 func newRun(e *Engine, id string, l *loaded) *Run {
 	return &Run{
-		engine: e, id: id, grants: l.grants,
+		engine: e, id: id, grants: l.grants, from: l.state.Len,
 		log: newAppender(e, id, l.state, l.history), asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
 	}
 }

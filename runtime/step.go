@@ -150,8 +150,8 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 	case journal.Await:
 		return outcome{}, &WaitingError{Run: r.id, Step: step, For: past.Intent.Name}
 	}
-	if ctx.Err() != nil {
-		return outcome{}, r.ended(ctx)
+	if err := r.mayBegin(ctx, step); err != nil {
+		return outcome{}, err
 	}
 	if why := r.expired(o, past.Intent.Key); why != "" {
 		return outcome{}, r.nowInDoubt(step, past, why)
@@ -160,6 +160,9 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 	if o.class == toolabi.Call {
 		// A crash without progress is on the disk before the module is entered again.
 		if err := r.flushUnlessFusing(); err != nil {
+			return outcome{}, err
+		}
+		if err := r.mayBegin(ctx, step); err != nil { // that took time
 			return outcome{}, err
 		}
 	}
@@ -180,6 +183,9 @@ func (r *Run) flushUnlessFusing() error {
 func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Entry) (outcome, error) {
 	if err := r.mayBegin(ctx, step); err != nil {
 		return outcome{}, err
+	}
+	if o.refused == nil && o.keyTTL != 0 && r.unconfirmed() { // its key may have been used after the backup, and be forgotten
+		return outcome{}, &UnconfirmedError{Run: r.id, Step: step}
 	}
 	if o.refused == nil && o.key != nil && o.class == toolabi.Effect {
 		if why := r.expired(o, o.key()); why != "" && before != nil {
@@ -220,6 +226,9 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 func (r *Run) mayBegin(ctx context.Context, step journal.Step) (err error) {
 	if ctx.Err() != nil {
 		return r.ended(ctx)
+	}
+	if err := r.log.over(); err != nil {
+		return err
 	}
 	r.log.view(func(_ *journal.History, s *journal.State) {
 		switch {
