@@ -28,12 +28,6 @@ func (r *Run) expired(o op, key string) string {
 	return ""
 }
 
-// unconfirmed says whether the log may be older than the world.
-func (r *Run) unconfirmed() (un bool) {
-	r.log.view(func(_ *journal.History, s *journal.State) { un = s.Unconfirmed })
-	return un
-}
-
 // nowInDoubt records that an effect may not be done again any more, so that it is in doubt from now on.
 func (r *Run) nowInDoubt(step journal.Step, past *journal.Past, why string) error {
 	rec := journal.Entry{Kind: journal.Record, Step: step, Name: journal.RecordExpired, Note: why}

@@ -150,7 +150,7 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 	case journal.Await:
 		return outcome{}, &WaitingError{Run: r.id, Step: step, For: past.Intent.Name}
 	}
-	if err := r.mayBegin(ctx, step); err != nil {
+	if err := r.mayBegin(ctx, o, step); err != nil {
 		return outcome{}, err
 	}
 	if why := r.expired(o, past.Intent.Key); why != "" {
@@ -162,7 +162,7 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		if err := r.flushUnlessFusing(); err != nil {
 			return outcome{}, err
 		}
-		if err := r.mayBegin(ctx, step); err != nil { // that took time
+		if err := r.mayBegin(ctx, o, step); err != nil { // that took time
 			return outcome{}, err
 		}
 	}
@@ -181,11 +181,8 @@ func (r *Run) flushUnlessFusing() error {
 // attempt begins an attempt that the log does not hold. before is the intent of the attempt before it, whose key, seed
 // and start it inherits.
 func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Entry) (outcome, error) {
-	if err := r.mayBegin(ctx, step); err != nil {
+	if err := r.mayBegin(ctx, o, step); err != nil {
 		return outcome{}, err
-	}
-	if o.refused == nil && o.keyTTL != 0 && r.unconfirmed() { // its key may have been used after the backup, and be forgotten
-		return outcome{}, &UnconfirmedError{Run: r.id, Step: step}
 	}
 	if o.refused == nil && o.key != nil && o.class == toolabi.Effect {
 		if why := r.expired(o, o.key()); why != "" && before != nil {
@@ -222,8 +219,8 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 	return r.execute(ctx, o, step, &intent)
 }
 
-// mayBegin says why no new step is begun, or nil.
-func (r *Run) mayBegin(ctx context.Context, step journal.Step) (err error) {
+// mayBegin says why no step is begun or done again, or nil.
+func (r *Run) mayBegin(ctx context.Context, o op, step journal.Step) (err error) {
 	if ctx.Err() != nil {
 		return r.ended(ctx)
 	}
@@ -236,6 +233,8 @@ func (r *Run) mayBegin(ctx context.Context, step journal.Step) (err error) {
 			err = fmt.Errorf("%w: %s is not started", journal.ErrCancelled, step)
 		case s.Late > 0:
 			err = &LateError{Run: r.id}
+		case s.Unconfirmed && o.keyTTL != 0 && o.refused == nil: // its key may have been used after the backup, and be forgotten
+			err = &UnconfirmedError{Run: r.id, Step: step}
 		}
 	})
 	return err

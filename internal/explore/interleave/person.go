@@ -101,7 +101,7 @@ func (t *trial) confirm(ctx context.Context) error {
 func (t *trial) ahead(now time.Time) (ahead, wait bool) {
 	known := map[string]bool{}
 	for step, said := range t.store.log.steps() {
-		if _, open := t.store.log.state.Open[step]; open || said.yes() {
+		if t.store.log.state.Open[step].OnCut == journal.Doubt || said.yes() { // the first is settled by itself
 			known[said.op] = true
 		}
 	}
