@@ -41,6 +41,8 @@ var allowed = []struct {
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
 	{"internal/ledger/...", []string{"internal/ledger"}},
 	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
+	{"internal/explore", []string{"internal/explore/..."}},
+	{"internal/explore/...", []string{"hostfuncs", "journal", "runtime", "toolabi"}},
 	{"", []string{"hostfuncs", "journal", "journal/boltdb", "runtime", "runtime/sandbox", "toolabi"}},
 }
 

@@ -284,6 +284,13 @@ func (a *appender) deliver() {
 	}
 }
 
+// over says why this process cannot append any more, or nil.
+func (a *appender) over() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.dead
+}
+
 // view calls f with the log as lookups see it, and the state with all that is queued. f must not keep them.
 func (a *appender) view(f func(*journal.History, *journal.State)) {
 	a.mu.Lock()

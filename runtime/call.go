@@ -24,11 +24,12 @@ type frame struct {
 	limits toolabi.Limits
 
 	mu       sync.Mutex
-	n        int                    // guarded by mu: host functions asked so far that are not Free
-	seen     map[journal.Digest]int // guarded by mu: equal requests so far
-	live     bool                   // guarded by mu: the log's end was reached
-	clock    *time.Timer            // guarded by mu: the limit on live time
-	deadline time.Time              // guarded by mu: when the clock runs out
+	n        int                     // guarded by mu: host functions asked so far that are not Free
+	seen     map[journal.Digest]int  // guarded by mu: equal requests so far
+	vague    map[journal.Digest]bool // guarded by mu: those of which one may have taken place
+	live     bool                    // guarded by mu: the log's end was reached
+	clock    *time.Timer             // guarded by mu: the limit on live time
+	deadline time.Time               // guarded by mu: when the clock runs out
 }
 
 // call is the step of a driver's that enters a tool.
@@ -98,7 +99,10 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 			return outcome{}, r.notEntered(ctx, module, err)
 		}
 	}
-	f := &frame{run: r, caller: caller, step: intent.Step, module: module, tool: tool, seen: map[journal.Digest]int{}}
+	f := &frame{
+		run: r, caller: caller, step: intent.Step, module: module, tool: tool,
+		seen: map[journal.Digest]int{}, vague: map[journal.Digest]bool{},
+	}
 	f.limits = r.spec.Limits.Tighten(module.Manifest.Limits).Tighten(toolabi.Limits{TimeoutMS: tool.TimeoutMS})
 	if r.recorded(f.step) == 0 {
 		f.live = true

@@ -124,9 +124,10 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 		if l, err = e.load(ctx, l.state.Run); err != nil {
 			return nil, err
 		}
-		if claimed {
+		if claimed && e.isMe(l.state.Owner) {
 			return l, nil
 		}
+		// Else the log has moved, or another process has taken the run since: its lease may be that short.
 	}
 }
 

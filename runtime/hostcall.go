@@ -31,14 +31,21 @@ func (f *frame) host(ctx context.Context, name string, request []byte) (toolabi.
 	return toolabi.Answer{Reply: out.reply, Err: out.err, At: out.at}, nil
 }
 
-// answered notes what an answer means for those that follow. A request that is repeated because the outcome of the one
-// before is unknown is the same request, and has the same key.
+// answered notes what an answer means for those that follow. A request that is repeated because the outcome of one before
+// is unknown is the same request, and has the same key, until it is known that it took place: that one repetition did not
+// leave says nothing of the first.
 func (f *frame) answered(o op, out outcome) {
-	if out.err != nil && out.err.Effect == toolabi.EffectUnknown {
-		f.mu.Lock()
-		f.seen[o.digest]--
-		f.mu.Unlock()
+	f.mu.Lock()
+	switch {
+	case out.err == nil, out.err.Effect == toolabi.EffectApplied:
+		f.vague[o.digest] = false
+	case out.err.Effect == toolabi.EffectUnknown:
+		f.vague[o.digest] = true
 	}
+	if f.vague[o.digest] {
+		f.seen[o.digest]--
+	}
+	f.mu.Unlock()
 	if out.served && f.run.recorded(f.step) == f.asked() {
 		f.goLive() // that was the last answer of the log
 	}
@@ -97,7 +104,7 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 	o.pending = func() (hostfuncs.Pending, error) { return f.pending(fn, request) }
 	o.perform = func(ctx context.Context, intent *journal.Entry) (outcome, error) {
 		f.goLive()
-		return f.do(ctx, fn, request, intent)
+		return f.do(ctx, fn, o, intent)
 	}
 	return o
 }
@@ -116,19 +123,29 @@ func (f *frame) pending(fn hostfuncs.Func, request []byte) (hostfuncs.Pending, e
 }
 
 // do calls the function.
-func (f *frame) do(ctx context.Context, fn hostfuncs.Func, request []byte, intent *journal.Entry) (outcome, error) {
+func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal.Entry) (outcome, error) {
 	send := sending{run: f.run, intent: intent}
+	if o.keyTTL != 0 && f.repeats(o, intent) {
+		send.expired = func() string { return f.run.expired(o, intent.Key) }
+	}
 	c := f.hostCall(fn, intent)
 	c.BeforeSend = send.allow
 	c.Sent = func(n int64) { send.sent = n }
 	var writes []journal.Write
 	c.Get, c.Stage = f.run.state(ctx, &writes)
-	reply, err := fn.Call(ctx, c, request)
+	reply, err := fn.Call(ctx, c, o.request)
 	out, err := send.outcome(reply, err, toolabi.Internal)
 	if out.err == nil && fn.Class == toolabi.Local {
 		out.writes = writes
 	}
 	return out, err
+}
+
+// repeats says whether an effect may have been sent under its key before.
+func (f *frame) repeats(o op, intent *journal.Entry) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return intent != nil && (intent.Seq < f.run.from || f.vague[o.digest])
 }
 
 // hostCall says to a function who asks and what it may do.

@@ -25,6 +25,7 @@ type Run struct {
 	grants hostfuncs.Grants
 	// approveBy is the last moment at which a yes counts to a question that is put now; zero for any time.
 	approveBy time.Time
+	from      uint64 // the log's length when this process began to drive
 
 	steps sync.WaitGroup // the driver's own steps that are being asked for
 
@@ -39,7 +40,7 @@ type Run struct {
 
 func newRun(e *Engine, id string, l *loaded) *Run {
 	return &Run{
-		engine: e, id: id, grants: l.grants,
+		engine: e, id: id, grants: l.grants, from: l.state.Len,
 		log: newAppender(e, id, l.state, l.history), asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
 	}
 }

@@ -16,15 +16,20 @@ type sending struct {
 	intent  *journal.Entry // nil for what has none
 	allowed bool           // the first byte was allowed to leave
 	sent    int64          // bytes written, as far as the function says
+	expired func() string  // says why the key of a repetition may be forgotten by now; nil for what is none
 }
 
-// allow is asked immediately before the first byte leaves: the claim must stand, and it must not be too late.
+// allow is asked immediately before the first byte leaves: the claim must stand, and it must not be too late. What was
+// held up until its key may be forgotten is judged again, as after a crash.
 func (s *sending) allow() error {
 	if s.intent == nil {
 		return nil
 	}
 	if err := s.run.maySend(s.intent); err != nil {
 		return err
+	}
+	if s.expired != nil && s.intent.OnCut == journal.Redo && s.expired() != "" {
+		return errMoved
 	}
 	s.allowed = true
 	return nil
@@ -35,7 +40,7 @@ func (s *sending) outcome(reply []byte, err error, fault toolabi.Code) (outcome,
 	if err == nil {
 		return outcome{reply: reply}, nil
 	}
-	if stops(err) {
+	if stops(err) || errors.Is(err, errMoved) {
 		return outcome{unsent: !s.allowed}, err
 	}
 	var t *toolabi.Error

@@ -171,8 +171,8 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 	case journal.Await:
 		return r.goOnWaiting(ctx, o, step, past.Intent)
 	}
-	if ctx.Err() != nil {
-		return outcome{}, r.ended(ctx)
+	if err := r.mayBegin(ctx, o, step); err != nil {
+		return outcome{}, err
 	}
 	if why := r.expired(o, past.Intent.Key); why != "" {
 		return outcome{}, r.nowInDoubt(step, why)
@@ -181,6 +181,9 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 	if o.class == toolabi.Call {
 		// A crash without progress is on the disk before the module is entered again.
 		if err := r.flushUnlessFusing(); err != nil {
+			return outcome{}, err
+		}
+		if err := r.mayBegin(ctx, o, step); err != nil { // that took time
 			return outcome{}, err
 		}
 	}
@@ -199,7 +202,7 @@ func (r *Run) flushUnlessFusing() error {
 // attempt begins an attempt that the log does not hold. before is the attempt before it, whose key, seed and start it
 // inherits.
 func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Past) (outcome, error) {
-	if err := r.mayBegin(ctx, step); err != nil {
+	if err := r.mayBegin(ctx, o, step); err != nil {
 		return outcome{}, err
 	}
 	var approval journal.Digest
@@ -245,10 +248,13 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 	return r.execute(ctx, o, step, &intent)
 }
 
-// mayBegin says why no new step is begun, or nil.
-func (r *Run) mayBegin(ctx context.Context, step journal.Step) (err error) {
+// mayBegin says why no step is begun or done again, or nil.
+func (r *Run) mayBegin(ctx context.Context, o op, step journal.Step) (err error) {
 	if ctx.Err() != nil {
 		return r.ended(ctx)
+	}
+	if err := r.log.over(); err != nil {
+		return err
 	}
 	r.log.view(func(_ *journal.History, s *journal.State) {
 		switch {
@@ -256,6 +262,8 @@ func (r *Run) mayBegin(ctx context.Context, step journal.Step) (err error) {
 			err = fmt.Errorf("%w: %s is not started", journal.ErrCancelled, step)
 		case s.Late > 0:
 			err = &LateError{Run: r.id}
+		case s.Unconfirmed && o.keyTTL != 0 && o.refused == nil: // its key may have been used after the backup, and be forgotten
+			err = &UnconfirmedError{Run: r.id, Step: step}
 		}
 	})
 	return err

@@ -1,0 +1,167 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// What the explorer (internal/explore) has found, each with the fewest steps that show it.
+
+// A lease can end between the claim and the first look at the log behind it. Who was taken over in that moment does not
+// act under the name of the one that took over.
+func TestAClaimThatWasTakenOverAtOnceIsNotActedUpon(t *testing.T) {
+	m := newMachine(t, map[string]tool{"x": one("a")})
+	taken := false
+	store := journaltest.HookAppends(m.mem.Handle(), func(n int, committed bool) {
+		if n == 2 && committed { // 1 is created, 2 the claim
+			taken = true
+			m.steal()
+		}
+	})
+	p := m.process(store, func(c *runtime.Config) { c.Journal = noOwners{store} })
+	spec, modules := m.spec(`{}`)
+	if _, err := p.Start(t.Context(), "r", spec, modules, false); err != nil {
+		t.Fatal(err)
+	}
+	_, err := p.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("x")}})
+	var busy *runtime.BusyError
+	if !taken || !errors.As(err, &busy) || m.world.total() != 0 {
+		t.Errorf("ended with %v after %d effects; log %v", err, m.world.total(), m.log())
+	}
+}
+
+// A tool repeats a request whose outcome is unknown. That one repetition found no connection says nothing of the first
+// request: the next repetition is still the same request, and has the same key.
+func TestARepetitionThatDidNotLeaveKeepsTheKey(t *testing.T) {
+	m := newMachine(t, map[string]tool{"keyed": func(g *guest, _ string) string {
+		for range 3 {
+			if _, err := g.ask(toolabi.FuncHTTPSend, "k"); err == nil {
+				break
+			}
+		}
+		g.must(toolabi.FuncHTTPSend, "k") // this one is meant as another
+		return `1`
+	}})
+	m.world.drop = 1
+	sends := 0
+	p := m.process(m.mem.Handle(), sending(func(ctx context.Context, c hostfuncs.Call, request []byte) ([]byte, error) {
+		if sends++; sends == 2 {
+			return nil, toolabi.NewError(toolabi.Unavailable, "connection refused; nothing was sent")
+		}
+		return m.world.send(ctx, c, request)
+	}))
+	if _, err := m.drive(p, steps("keyed")); err != nil {
+		t.Fatal(err)
+	}
+	if k := m.world.keys["k"]; len(k) != 3 || k[0] != k[1] || k[1] == k[2] {
+		t.Errorf("keys %v, want the first two to be the same and the third another", k)
+	}
+}
+
+// Whether a key is still remembered is looked at last, because what is before it can take long.
+func TestAnEffectThatWasHeldUpPastItsKeyIsNotSent(t *testing.T) {
+	m := newMachine(t, map[string]tool{"keyed": one("k")})
+	now := time.Now()
+	clock := func(c *runtime.Config) { c.Now = func() time.Time { return now } }
+	h := m.mem.Handle()
+	m.world.during = func(string) { m.world.during = nil; h.Kill() }
+	if _, err := m.drive(m.process(h, clock), steps("keyed")); err == nil {
+		t.Fatal("the kill went by unseen")
+	}
+	slow := lookedAt{Store: m.mem.Handle(), on: func() { now = now.Add(2 * time.Hour) }} // the key is remembered for one
+	_, err := m.drive(m.process(slow, clock), steps("keyed"))
+	var u *runtime.UncertainError
+	if !errors.As(err, &u) || u.Why == "" || m.world.count("k") != 1 {
+		t.Errorf("ended with %v after %d sends", err, m.world.count("k"))
+	}
+}
+
+// A call that was cut off is not entered again by a process that knows that the run is cancelled.
+func TestACancelledRunEntersNothingAgain(t *testing.T) {
+	m := newMachine(t, map[string]tool{"idem_x": one("a"), "idem_y": one("b")})
+	h := m.mem.Handle()
+	sent := make(chan struct{})
+	m.world.during = func(request string) {
+		if request == "b" {
+			close(sent)
+		}
+		<-sent
+		h.Kill()
+	}
+	_, err := m.drive(m.process(h, nil), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		r.CallAll(ctx, []runtime.CallSpec{{Step: "s1", Tool: "m.idem_x", Input: []byte(`{}`)}, {Step: "s2", Tool: "m.idem_y", Input: []byte(`{}`)}})
+		return nil, nil
+	})
+	if err == nil {
+		t.Fatal("the kill went by unseen")
+	}
+	m.world.during = func(string) { m.say(journal.Entry{Kind: journal.Cancel}) }
+	p := m.start(nil)
+	_, err = m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		if _, err := r.Call(ctx, "s1", "m.idem_x", []byte(`{}`)); err != nil {
+			return nil, err
+		}
+		if err := r.Flush(); err != nil { // now it knows
+			return nil, err
+		}
+		return r.Call(ctx, "s2", "m.idem_y", []byte(`{}`))
+	})
+	var failed *runtime.FailedError
+	if !errors.As(err, &failed) || failed.Outcome != journal.Cancelled || p.invoker.entered["idem_y"] != 0 {
+		t.Errorf("ended with %v, entered %v", err, p.invoker.entered)
+	}
+}
+
+// A process that was taken over does nothing more, also nothing that it would not have to announce.
+func TestAFencedProcessReadsNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, nil)
+		m.tools = map[string]tool{"read": func(g *guest, _ string) string {
+			for i := range 20 {
+				if i == 2 {
+					m.steal()
+				}
+				g.must(toolabi.FuncClock, "")
+				time.Sleep(10 * time.Millisecond) // of the bubble's time: nothing rides along for longer
+			}
+			return `1`
+		}}
+		_, err := m.drive(m.start(nil), steps("read"))
+		var busy *runtime.BusyError
+		if !errors.As(err, &busy) || m.reads > 3 {
+			t.Errorf("ended with %v after %d reads", err, m.reads)
+		}
+	})
+}
+
+// After a backup was restored, a key may have been used that the log does not know of, so long ago that the provider has
+// forgotten it. What is not repeated under a key for ever is not begun before somebody confirms the run.
+func TestARestoredRunAsksBeforeItSendsUnderAKeyThatIsForgotten(t *testing.T) {
+	for name, sent := range map[string]int{"keyed": 0, "idem": 1} {
+		m := newMachine(t, map[string]tool{name: one("a")})
+		p := m.start(nil)
+		spec, modules := m.spec(`{}`)
+		if _, err := p.Start(t.Context(), "r", spec, modules, false); err != nil {
+			t.Fatal(err)
+		}
+		m.say(journal.Entry{Kind: journal.Restored, By: "somebody"})
+		_, err := m.drive(p, steps(name))
+		var un *runtime.UnconfirmedError
+		if errors.As(err, &un) != (sent == 0) || m.world.count("a") != sent {
+			t.Errorf("%s ended with %v, sent %d times", name, err, m.world.count("a"))
+		}
+		m.say(journal.Entry{Kind: journal.Record, Name: journal.RecordConfirmed, By: "somebody"})
+		if _, err := m.drive(p, steps(name)); err != nil || m.world.count("a") != 1 {
+			t.Errorf("%s, confirmed, ended with %v, sent %d times", name, err, m.world.count("a"))
+		}
+	}
+}
