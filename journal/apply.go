@@ -317,6 +317,10 @@ func (s *State) fold(e Entry) {
 		s.wake()
 	case Restored:
 		s.Unconfirmed, s.Owner, s.Lease = true, "", 0
+		for step, o := range s.Open {
+			o.Unsent = false // it may have been sent after the backup was made
+			s.Open[step] = o
+		}
 	case Finished:
 		s.Finished, s.Outcome, s.Owner, s.Lease, s.Again, s.Asked, s.Due, s.Woken = true, e.Outcome, "", 0, nil, nil, 0, false
 	}

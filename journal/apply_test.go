@@ -155,6 +155,17 @@ func TestStateFoldsTheLog(t *testing.T) {
 	}
 }
 
+// Evidence in a backup says nothing about what was done after it was made.
+func TestARestoredLogDoesNotKnowThatNothingWasSent(t *testing.T) {
+	unsent := with(record(journal.RecordEvidence), func(e *journal.Entry) { e.Step, e.Effect = "a", journal.EffectNone })
+	if s := fold(t, intent("a", journal.Doubt), unsent); len(s.InDoubt()) != 0 {
+		t.Errorf("in doubt are %v", s.InDoubt())
+	}
+	if s := fold(t, intent("a", journal.Doubt), unsent, restored); !slices.Equal(s.InDoubt(), []journal.Step{"a"}) {
+		t.Errorf("after restoring %v are in doubt", s.InDoubt())
+	}
+}
+
 func TestSomebodySettlesWhatAClosedRunLeftInDoubt(t *testing.T) {
 	log := []journal.Entry{intent("a", journal.Doubt), cancel, finished(journal.Cancelled)}
 	settled := with(late("a"), func(e *journal.Entry) { e.By = "somebody" })

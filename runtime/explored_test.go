@@ -131,7 +131,7 @@ func TestAFencedProcessReadsNothingMore(t *testing.T) {
 					m.steal()
 				}
 				g.must(toolabi.FuncClock, "")
-				time.Sleep(10 * time.Millisecond) // of the bubble's time: nothing rides along for longer
+				time.Sleep(2 * rideAlong) // of the bubble's time: nothing rides along for longer
 			}
 			return `1`
 		}}
