@@ -145,7 +145,7 @@ func (s *State) judgeIntent(e Entry) error {
 	if s.Late > 0 {
 		return fmt.Errorf("%w: %s is not started", ErrLate, e.Step)
 	}
-	if e.OnCut == Doubt && s.Unconfirmed {
+	if e.OnCut == Doubt && s.Unconfirmed && !brokenRestored {
 		return fmt.Errorf("%w: %s is not started", ErrUnconfirmed, e.Step)
 	}
 	return s.judgeBeginning(e)
@@ -161,7 +161,7 @@ func (s *State) judgeBeginning(e Entry) error {
 			return invalid(e, "%s is not under way", p)
 		}
 	}
-	if n := e.Step.Attempt(); n > 1 && !s.Again[e.Step.At(n-1)] {
+	if n := e.Step.Attempt(); n > 1 && !s.Again[e.Step.At(n-1)] && !brokenAttempts {
 		return invalid(e, "the attempt before it does not permit another")
 	}
 	return nil

@@ -95,9 +95,9 @@ func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journa
 	switch {
 	case past == nil:
 		return r.attempt(ctx, o, step, nil)
-	case past.Result != nil:
+	case past.Result != nil && !(brokenAttempts && past.Result.Outcome == journal.Fail && step.Attempt() == 1):
 		return r.serve(ctx, o, step, *past.Result)
-	case past.Void != nil:
+	case past.Void != nil, brokenAttempts && past.Result != nil:
 		return r.attempt(ctx, o, step.At(step.Attempt()+1), past.Intent)
 	}
 	return r.reopen(ctx, o, step, past, open)
