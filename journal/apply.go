@@ -271,6 +271,10 @@ func (s *State) fold(e Entry) {
 		s.CancelAsked = true
 	case Restored:
 		s.Unconfirmed, s.Owner, s.Lease = true, "", 0
+		for step, o := range s.Open {
+			o.Unsent = false // it may have been attempted again since
+			s.Open[step] = o
+		}
 	case Finished:
 		s.Finished, s.Outcome, s.Owner, s.Lease, s.Again = true, e.Outcome, "", 0, nil
 	}

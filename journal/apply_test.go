@@ -155,6 +155,18 @@ func TestStateFoldsTheLog(t *testing.T) {
 	}
 }
 
+// Evidence that nothing was sent is as old as the backup that holds it.
+func TestARestoredLogDoesNotBelieveThatNothingWasSent(t *testing.T) {
+	unsent := with(record(journal.RecordEvidence), func(e *journal.Entry) { e.Step, e.Effect = "a", journal.EffectNone })
+	log := []journal.Entry{intent("a", journal.Doubt), unsent}
+	if got := fold(t, log...).InDoubt(); len(got) != 0 {
+		t.Errorf("with the evidence %v are in doubt", got)
+	}
+	if got := fold(t, append(log, restored)...).InDoubt(); !slices.Equal(got, []journal.Step{"a"}) {
+		t.Errorf("restored, %v are in doubt, want a", got)
+	}
+}
+
 func TestSomebodySettlesWhatAClosedRunLeftInDoubt(t *testing.T) {
 	log := []journal.Entry{intent("a", journal.Doubt), cancel, finished(journal.Cancelled)}
 	settled := with(late("a"), func(e *journal.Entry) { e.By = "somebody" })
