@@ -78,6 +78,7 @@ func (t *trial) run() {
 	chaos := t.c.draw(250)
 	for t.steps < chaos && t.violation == nil && !t.quiet() {
 		synctest.Wait()
+		t.counts.state(t)
 		t.move()
 	}
 	if t.violation == nil {
@@ -119,7 +120,6 @@ func (t *trial) move() {
 	if after != nil {
 		after()
 	}
-	t.counts.state(t)
 }
 
 // anything chooses among all that can happen now. What takes time is returned, to be done without mu.
