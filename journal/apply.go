@@ -151,7 +151,7 @@ func (s *State) judgeIntent(e Entry) error {
 	if s.Late > 0 {
 		return fmt.Errorf("%w: %s is not started", ErrLate, e.Step)
 	}
-	if e.OnCut == Doubt && s.Unconfirmed {
+	if e.OnCut == Doubt && s.Unconfirmed && !brokenRestored {
 		return fmt.Errorf("%w: %s is not started", ErrUnconfirmed, e.Step)
 	}
 	if err := s.judgeApproval(e); err != nil {
@@ -191,7 +191,7 @@ func (s *State) judgeBeginning(e Entry) error {
 			return invalid(e, "%s is not under way", p)
 		}
 	}
-	if n := e.Step.Attempt(); n > 1 && !s.Again[e.Step.At(n-1)] {
+	if n := e.Step.Attempt(); n > 1 && !s.Again[e.Step.At(n-1)] && !brokenAttempts {
 		return invalid(e, "the attempt before it does not permit another")
 	}
 	return nil
@@ -226,7 +226,7 @@ func (s *State) judgeResult(e Entry) error {
 			return fmt.Errorf("%w: %s", ErrExpired, e.Step)
 		}
 	}
-	if e.Retry && o.Touched {
+	if e.Retry && o.Touched && !brokenAttempts {
 		return invalid(e, "another attempt would repeat an effect inside it")
 	}
 	if e.Retry && o.OnCut == Doubt && e.Effect != EffectNone {

@@ -287,8 +287,13 @@ func (r *Run) finish(outcome journal.Outcome, body []byte, failed error) (Result
 // finishCancelled closes a cancelled run. What it leaves in doubt is named, and can be settled afterwards.
 func (r *Run) finishCancelled() (Result, error) {
 	var doubt []journal.Step
-	r.log.view(func(_ *journal.History, s *journal.State) { doubt = s.InDoubt() })
-	f := journal.Entry{Kind: journal.Finished, Outcome: journal.Cancelled, Note: leftInDoubt(doubt, "")}
+	why := ""
+	r.log.view(func(_ *journal.History, s *journal.State) {
+		if doubt = s.InDoubt(); s.Unconfirmed {
+			why = "it was restored from a backup, and may have done more than its log says"
+		}
+	})
+	f := journal.Entry{Kind: journal.Finished, Outcome: journal.Cancelled, Note: leftInDoubt(doubt, why)}
 	if err := r.add(f); err != nil {
 		return r.result(nil), err
 	}

@@ -160,7 +160,7 @@ func (r *Run) didNotHappen(ctx context.Context, o op, step journal.Step, past *j
 	if happenedLate(past) {
 		return r.notTold(step, past, "the look-up "+o.name+" did not find it, and an outcome in the log says that it happened")
 	}
-	if until := settledAt(past.Intent, tool); looked < until {
+	if until := settledAt(past.Intent, tool); looked < until && !brokenSettle {
 		if err := r.until(ctx, o, step, "its request to have settled, before it is looked up again", until, r.engine.cfg.Patience); err != nil {
 			return err
 		}

@@ -115,7 +115,7 @@ func asLate(e journal.Entry) []journal.Entry {
 	switch {
 	case e.Kind == journal.Record:
 		return []journal.Entry{e}
-	case e.Kind == journal.Result && isEffect(e.Class):
+	case e.Kind == journal.Result && isEffect(e.Class) && !brokenNoLate:
 		return []journal.Entry{{
 			Kind: journal.Late, Step: e.Step, Name: e.Name, Class: e.Class, Outcome: e.Outcome, Effect: e.Effect,
 			Body: e.Body, Blob: e.Blob, Size: e.Size, Owner: e.Owner, Time: e.Time,

@@ -27,7 +27,7 @@ func (r *Run) retries(o op, step journal.Step, failure *toolabi.Error) (due int6
 	}
 	touched := false
 	r.log.view(func(_ *journal.History, s *journal.State) { touched = s.Open[step].Touched })
-	if touched {
+	if touched && !brokenAttempts {
 		return 0, false
 	}
 	pause := backoff(o.retry, n, requestDigest(r.id, []byte(step)))

@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"testing"
@@ -13,12 +14,13 @@ type Config struct {
 	// Seed is the first seed, Runs how many are explored: Seed, Seed+Step, Seed+2·Step and so on. Step 0 means 1.
 	Seed, Step uint64
 	Runs       int
+	// Failures ends the exploration when so many interleavings have broken a promise; 0 means 3.
+	Failures int
+	// Tries is how many simpler interleavings are tried for one that fails; 0 means 2000.
+	Tries int
 	// Progress, when not nil, is told now and then how many were explored.
 	Progress func(done int)
 }
-
-// maxFailures ends an exploration early.
-const maxFailures = 3
 
 // Explore explores interleavings. It belongs into a program that has one thread for Go: with more of them a seed is not always
 // the same interleaving.
@@ -34,8 +36,8 @@ func Explore(t *testing.T, cfg Config) *Report {
 		rep.Drives += tr.drives
 		rep.Moves += tr.steps
 		if tr.violation != nil {
-			rep.Failures = append(rep.Failures, failure(t, seed, tr))
-			if len(rep.Failures) == maxFailures {
+			rep.Failures = append(rep.Failures, failure(t, seed, tr, cmp.Or(cfg.Tries, 2000)))
+			if len(rep.Failures) == cmp.Or(cfg.Failures, 3) {
 				return rep
 			}
 		}
@@ -71,10 +73,10 @@ func watch(seed uint64) (stop func()) {
 }
 
 // failure makes an interleaving that failed shorter, and tells it.
-func failure(t *testing.T, seed uint64, tr *trial) Failure {
-	draws := shrink(t, tr.c.drawn, tr.violation.Rule)
+func failure(t *testing.T, seed uint64, tr *trial, tries int) Failure {
+	draws := shrink(t, tr.c.drawn, tr.violation.Rule, tries)
 	told := explore(t, repeating(draws), nil, true, seed)
-	f := Failure{Seed: seed, Scenario: tr.scenario.name, Violation: *tr.violation, Draws: draws, Trace: told.trace}
+	f := Failure{Seed: seed, Scenario: told.scenario.name, Violation: *tr.violation, Draws: draws, Trace: told.trace}
 	if told.violation != nil {
 		f.Violation = *told.violation
 	}

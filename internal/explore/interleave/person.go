@@ -94,6 +94,9 @@ func (t *trial) confirm(ctx context.Context) error {
 	if errors.Is(err, journal.ErrConflict) {
 		return nil // and they look again
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.world.sent) // nothing that left before arrives any more
 	return err
 }
 

@@ -26,7 +26,6 @@ type process struct {
 	cancel  context.CancelFunc // interrupts the drive
 	stopped bool               // it was interrupted
 	rescued []string
-	reads   int
 }
 
 var errDead = errors.New("the process was killed")

@@ -110,7 +110,10 @@ type request struct {
 
 // send sends a request and waits for its reply, as http_send does.
 func (t *trial) send(ctx context.Context, p *process, q request) ([]byte, error) {
-	t.began(p, "send", string(q.step))
+	t.began(p, "a request", string(q.step))
+	if p.free {
+		return nil, errDead // nothing leaves a replay
+	}
 	switch t.pause(p, waiter{at: atSend, step: string(q.step)}) {
 	case dead:
 		return nil, errDead

@@ -5,16 +5,11 @@ import (
 	"testing"
 )
 
-// maxTries bounds the search for a shorter interleaving.
-const maxTries = 3000
-
 // shrink looks for a simpler sequence of draws that breaks the same rule: shorter first, then with more of the calmest
-// choice.
-func shrink(t *testing.T, draws []uint16, rule string) []uint16 {
-	tries := 0
+// choice. It looks at so many.
+func shrink(t *testing.T, draws []uint16, rule string, tries int) []uint16 {
 	fails := func(d []uint16) bool {
-		tries++
-		if tries > maxTries {
+		if tries--; tries < 0 {
 			return false
 		}
 		tr := explore(t, repeating(d), nil, false, 0)

@@ -1,0 +1,6 @@
+//go:build broken_attempts
+
+package runtime
+
+// A negative control: with the build tag broken_attempts a step that failed begins again whatever happened in it, and tests must fail.
+const brokenAttempts = true
