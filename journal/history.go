@@ -155,6 +155,16 @@ func (h *History) Finished() *Entry { return h.finished }
 // FirstUse returns when an idempotency key was first written down, 0 for never.
 func (h *History) FirstUse(key string) int64 { return h.keys[key] }
 
+// Uses returns what the log holds of the steps that were announced under an idempotency key, in no particular order.
+func (h *History) Uses(key string) (uses []Past) {
+	for _, p := range h.steps {
+		if p.Intent != nil && p.Intent.Key == key {
+			uses = append(uses, *p)
+		}
+	}
+	return uses
+}
+
 // Find returns what the log holds of this very attempt, or nil.
 func (h *History) Find(step Step) *Past { return h.steps[step] }
 

@@ -29,14 +29,67 @@ func (r *Run) expired(o op, key string) string {
 	return ""
 }
 
-// nowInDoubt records that an effect may not be done again any more, so that it is in doubt from now on.
-func (r *Run) nowInDoubt(step journal.Step, past *journal.Past, why string) error {
+// mindKey judges an effect that is about to be attempted under a key which the provider may not remember any more. Where
+// what was announced under it is known not to have happened, this is an effect that must not be repeated; else it might
+// happen a second time, and is refused. before is the attempt before it, of which somebody has said so.
+func (r *Run) mindKey(ctx context.Context, o *op, before *journal.Past) error {
+	key := inheritedKey(before, o.key)
+	why := r.expired(*o, key)
+	if why == "" {
+		return nil
+	}
+	never := before != nil
+	if !never {
+		var err error
+		if never, err = r.neverHappened(ctx, key); err != nil {
+			return err
+		}
+	}
+	if never {
+		o.class = toolabi.Once
+		return nil
+	}
+	o.refused = toolabi.NewError(toolabi.Expired, "it might happen a second time: "+why)
+	o.refused.Effect = toolabi.EffectUnknown
+	return nil
+}
+
+// neverHappened says whether everything that was announced under a key is known not to have taken place.
+func (r *Run) neverHappened(ctx context.Context, key string) (bool, error) {
+	var uses []journal.Past
+	r.log.view(func(h *journal.History, _ *journal.State) { uses = h.Uses(key) })
+	for _, p := range uses {
+		switch {
+		case happenedLate(&p):
+			return false, nil
+		case p.Void != nil:
+			continue
+		case p.Result == nil || p.Result.Outcome == journal.OK:
+			return false, nil
+		}
+		body, err := journal.Body(ctx, r.engine.blobs, *p.Result)
+		if err != nil {
+			return false, err
+		}
+		var failure toolabi.Error
+		if err := toolabi.Decode(body, &failure); err != nil {
+			return false, damaged(r.id, fmt.Errorf("result of %s: %w", p.Result.Step, err))
+		}
+		if failure.Effect > toolabi.EffectNone {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// nowInDoubt records that an effect may not be done again any more, so that it is in doubt from now on, and is looked up
+// like any other.
+func (r *Run) nowInDoubt(step journal.Step, why string) error {
 	rec := journal.Entry{Kind: journal.Record, Step: step, Name: journal.RecordExpired, Note: why}
 	if _, err := r.log.add(rec, true); err != nil {
 		return err
 	}
-	past.Evidence = append(past.Evidence, rec)
-	return r.uncertain(step, past)
+	return errMoved
 }
 
 func (r *Run) uncertain(step journal.Step, past *journal.Past) error {

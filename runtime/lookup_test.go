@@ -322,3 +322,26 @@ func TestAnInterruptionGivesAnEffectUp(t *testing.T) {
 		}
 	})
 }
+
+// A key that is no longer remembered makes an effect one that must not be repeated, and that is what look-ups are for.
+func TestALookupIsAskedAboutAnEffectWhoseKeyHasExpired(t *testing.T) {
+	for _, happened := range []bool{true, false} {
+		t.Run(fmt.Sprintf("happened %v", happened), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := looking(t, nil)
+				declare := m.declare
+				m.declare = func(tool *toolabi.Tool) {
+					if declare(tool); tool.Name == "pay" {
+						tool.Idempotency, tool.KeyTTLMS = toolabi.Keyed, 3_600_000
+					}
+				}
+				m.cutOff(t, happened)
+				time.Sleep(2 * time.Hour) // of the bubble's time
+				res, err := m.drive(m.start(nil), pay)
+				if err != nil || string(res.Output) != `"done pay 1"` || m.world.count("pay 1") != 1 {
+					t.Errorf("%s, %v, %v, log %v", res.Output, err, m.world.effects, m.log())
+				}
+			})
+		})
+	}
+}

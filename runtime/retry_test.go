@@ -285,3 +285,44 @@ func TestNoCrashPointOfARetryRepeatsAnything(t *testing.T) {
 		}
 	}
 }
+
+// The pause between two attempts can be longer than the time for which a key is remembered. Where the first one is known
+// to have sent nothing, the second does, as what must not be repeated any more; where it is not known, nothing is sent.
+func TestAnAttemptAfterItsKeyHasExpired(t *testing.T) {
+	for name, c := range map[string]struct {
+		effect toolabi.EffectState
+		sent   int
+	}{"nothing was sent": {toolabi.EffectNone, 1}, "nobody knows": {toolabi.EffectUnknown, 0}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := newMachine(t, map[string]tool{"keyed": passing("a")})
+				m.declare = func(tool *toolabi.Tool) {
+					tool.KeyTTLMS = uint64(time.Minute.Milliseconds())
+					retrying(2, time.Hour)(tool)
+				}
+				failed := false
+				send := sending(func(ctx context.Context, c2 hostfuncs.Call, req []byte) ([]byte, error) {
+					if !failed {
+						failed = true
+						e := toolabi.NewError(toolabi.Unavailable, "not now")
+						e.Retry, e.Effect = toolabi.RetrySafe, c.effect
+						return nil, e
+					}
+					return m.world.send(ctx, c2, req)
+				})
+				var w *runtime.WaitingError
+				if _, err := m.drive(m.passing(send), steps("keyed")); !errors.As(err, &w) {
+					t.Fatalf("ended with %v", err)
+				}
+				time.Sleep(2 * time.Hour) // of the bubble's time
+				_, err := m.drive(m.passing(send), steps("keyed"))
+				if m.world.count("a") != c.sent || (err == nil) != (c.sent == 1) || c.sent == 0 && !errors.Is(err, toolabi.Expired) {
+					t.Errorf("ended with %v, sent %d times", err, m.world.count("a"))
+				}
+				if in, ok := m.intents()["s1~2/1"]; c.sent == 1 && (!ok || in.OnCut != journal.Doubt || in.Key != m.intents()["s1/1"].Key) {
+					t.Errorf("the second attempt is announced as %+v", in)
+				}
+			})
+		})
+	}
+}

@@ -175,7 +175,7 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		return outcome{}, r.ended(ctx)
 	}
 	if why := r.expired(o, past.Intent.Key); why != "" {
-		return outcome{}, r.nowInDoubt(step, past, why)
+		return outcome{}, r.nowInDoubt(step, why)
 	}
 	o.again = true
 	if o.class == toolabi.Call {
@@ -210,11 +210,8 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 		}
 	}
 	if o.refused == nil && o.key != nil && o.class == toolabi.Effect {
-		if why := r.expired(o, inheritedKey(before, o.key)); why != "" && before != nil {
-			o.class = toolabi.Once // it is known that it did not happen; what is sent now must not be repeated any more
-		} else if why != "" {
-			o.refused = toolabi.NewError(toolabi.Expired, "it might happen a second time: "+why)
-			o.refused.Effect = toolabi.EffectUnknown
+		if err := r.mindKey(ctx, &o, before); err != nil {
+			return outcome{}, err
 		}
 	}
 	switch {
