@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,11 +31,19 @@ type kit struct {
 	byName  map[string]runtime.Module
 }
 
-func newKit(t *testing.T) *kit {
+// newKit makes a kit of tools/payments and tools/text, or of guests for tests.
+func newKit(t *testing.T, guests ...string) *kit {
 	t.Helper()
 	k := &kit{wasm: map[toolabi.Digest][]byte{}, byName: map[string]runtime.Module{}}
-	for _, name := range []string{"payments", "text"} {
-		wasm := wasmtest.Tool(t, "tools/"+name)
+	dirs := []string{"tools/payments", "tools/text"}
+	if len(guests) > 0 {
+		dirs = nil
+	}
+	for _, name := range guests {
+		dirs = append(dirs, "internal/wasmtest/guests/"+name)
+	}
+	for _, dir := range dirs {
+		name, wasm := path.Base(dir), wasmtest.Tool(t, dir)
 		m, err := sandbox.Inspect(wasm)
 		if err != nil {
 			t.Fatal(err)
