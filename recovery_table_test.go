@@ -172,7 +172,7 @@ const (
 	rowFinished  = "finished"
 	rowOther     = "another request, function or module than is asked for"
 	rowUnasked   = "steps that driver or tool did not ask for when they ended"
-	rowRestored  = "restored, not confirmed, and a step that must not be repeated"
+	rowRestored  = "restored, not confirmed, and a step that must not be repeated, or whose key is remembered for a time only"
 	rowLate      = "late entries that nobody acknowledged"
 	rowCancel    = "cancel"
 )

@@ -98,3 +98,20 @@ func TestHistoryForgetsWhatWasNotAppended(t *testing.T) {
 		t.Errorf("the driver's steps are %v, want b", got)
 	}
 }
+
+func TestHistoryFindsTheUsesOfAKey(t *testing.T) {
+	first, second, other := intent("a", journal.Redo), intent("a~2", journal.Redo), intent("b", journal.Redo)
+	first.Key, second.Key, other.Key = "k", "k", "l"
+	h := history(first, void("a"), second, other, intent("c", journal.Await))
+	var uses []string
+	for _, p := range h.Uses("k") {
+		uses = append(uses, fmt.Sprintf("%s, void %t", p.Intent.Step, p.Void != nil))
+	}
+	slices.Sort(uses)
+	if want := []string{"a, void true", "a~2, void false"}; !slices.Equal(uses, want) {
+		t.Errorf("uses %q, want %q", uses, want)
+	}
+	if uses := h.Uses("none"); len(uses) > 0 {
+		t.Errorf("%d uses of a key that nobody has", len(uses))
+	}
+}

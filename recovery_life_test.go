@@ -7,9 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,92 +21,6 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// world is the server that the tools of a cell read from and act upon, and the network on the way to it.
-type world struct {
-	*httptest.Server
-
-	mu      sync.Mutex
-	reached int      // guarded by mu: requests to read or to act
-	acted   bool     // guarded by mu: it was told to act
-	gate    int      // guarded by mu: times that it was asked whether it is ready
-	verdict string   // guarded by mu: what it says to a look-up, "" for the truth
-	drop    func()   // guarded by mu: called instead of replying to the next request to read or to act
-	down    bool     // guarded by mu: nobody gets through
-	queries []string // guarded by mu: of the requests to act
-	holding bool     // guarded by mu: a read was held
-
-	held chan struct{} // closed when a read is held
-}
-
-func newWorld(t *testing.T) *world {
-	w := new(world)
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /read", func(rw http.ResponseWriter, _ *http.Request) { w.answer(rw, http.StatusOK) })
-	mux.HandleFunc("POST /act", func(rw http.ResponseWriter, r *http.Request) {
-		w.set(func() { w.queries = append(w.queries, r.URL.RawQuery) })
-		w.answer(rw, http.StatusCreated)
-	})
-	mux.HandleFunc("GET /hold", w.hold)
-	mux.HandleFunc("GET /act", w.look)
-	mux.HandleFunc("GET /gate", func(rw http.ResponseWriter, _ *http.Request) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.gate++; w.gate == 1 {
-			rw.WriteHeader(http.StatusServiceUnavailable)
-		}
-	})
-	w.Server = httptest.NewServer(mux)
-	t.Cleanup(w.Close)
-	return w
-}
-
-// answer counts a request, and replies or drops the connection.
-func (w *world) answer(rw http.ResponseWriter, status int) {
-	w.mu.Lock()
-	drop := w.drop
-	w.reached++
-	w.acted = w.acted || status == http.StatusCreated
-	w.drop = nil
-	w.mu.Unlock()
-	if drop != nil {
-		drop()
-		panic(http.ErrAbortHandler)
-	}
-	rw.WriteHeader(status)
-}
-
-// look answers a look-up.
-func (w *world) look(rw http.ResponseWriter, _ *http.Request) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.verdict == "fails":
-		rw.WriteHeader(http.StatusInternalServerError)
-	case w.verdict == "cannot tell":
-		fmt.Fprint(rw, `{"verdict":"unknown"}`)
-	case w.acted:
-		fmt.Fprint(rw, `{"verdict":"happened","reply":{"status":201}}`)
-	default:
-		fmt.Fprint(rw, `{"verdict":"did_not_happen"}`)
-	}
-}
-
-func (w *world) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	w.mu.Lock()
-	down := w.down
-	w.mu.Unlock()
-	if down {
-		return nil, errors.New("the network is down")
-	}
-	return new(net.Dialer).DialContext(ctx, network, address)
-}
-
-func (w *world) set(change func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	change()
-}
-
 // scene is what stays of a cell when its process dies: a journal, a world and the time.
 type scene struct {
 	cell
@@ -121,8 +32,8 @@ type scene struct {
 	base   journal.Step // the attempt of the step that is cut off
 }
 
-func (p *scene) now() time.Time          { return time.Now().Add(time.Duration(p.offset.Load())) }
-func (p *scene) advance(d time.Duration) { p.offset.Add(int64(d)) }
+func (s *scene) now() time.Time          { return time.Now().Add(time.Duration(s.offset.Load())) }
+func (s *scene) advance(d time.Duration) { s.offset.Add(int64(d)) }
 
 // life is one life of a program, with the moment at which it ends.
 type life struct {
@@ -146,11 +57,14 @@ type mortal struct {
 	busy atomic.Bool // somebody else holds the journal whenever it is read
 }
 
+// kill lets go of what the kernel would, and answers nothing any more.
 func (m *mortal) kill() {
 	m.dead.Store(true)
 	if k, ok := m.Store.(interface{ Kill() }); ok {
 		k.Kill()
+		return
 	}
+	_ = m.Store.Close() // it is closed again at the end
 }
 
 func (m *mortal) alive() error {
@@ -197,10 +111,10 @@ func (c *counting) Invoke(ctx context.Context, inv toolabi.Invocation, host tool
 }
 
 // start begins a life. What is in the log at its end, and nothing else, is left of it.
-func (p *scene) start() *life {
-	p.t.Helper()
-	l := &life{scene: p, entered: map[string]int{}, mortal: &mortal{Store: p.open()}}
-	funcs := hostfuncs.Standard(hostfuncs.Config{Dial: p.world.dial})
+func (s *scene) start() *life {
+	s.t.Helper()
+	l := &life{scene: s, entered: map[string]int{}, mortal: &mortal{Store: s.open()}}
+	funcs := hostfuncs.Standard(hostfuncs.Config{Dial: s.world.dial})
 	for i, f := range funcs {
 		if f.Call != nil {
 			funcs[i].Call = func(ctx context.Context, c hostfuncs.Call, req []byte) ([]byte, error) {
@@ -217,11 +131,11 @@ func (p *scene) start() *life {
 	}
 	var err error
 	l.Engine, err = runtime.New(runtime.Config{
-		Journal: l.mortal, Invoker: &counting{Sandbox: p.kit.sandbox, entered: l.entered}, Funcs: funcs,
-		Now: p.now, RideAlong: time.Hour, Patience: -1,
+		Journal: l.mortal, Invoker: &counting{Sandbox: s.kit.sandbox, entered: l.entered}, Funcs: funcs,
+		Now: s.now, RideAlong: time.Hour, Patience: -1,
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	return l
 }
@@ -310,27 +224,27 @@ func (c cell) step() journal.Step {
 
 // drive starts the run if it does not exist, drives it in this life, and says how that ended.
 func (l *life) drive() (string, error) {
-	p := l.scene
-	p.t.Helper()
-	input, err := json.Marshal(p.doing(p.world.URL))
+	s := l.scene
+	s.t.Helper()
+	input, err := json.Marshal(s.doing(s.world.URL))
 	if err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	origin, err := hostfuncs.ParseOrigin(p.world.URL)
+	origin, err := hostfuncs.ParseOrigin(s.world.URL)
 	if err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	spec := runtime.Spec{
-		Driver: "one call", Input: input, Modules: p.kit.modules("recovery"), Grants: hostfuncs.Grants{HTTP: []string{origin}},
+		Driver: "one call", Input: input, Modules: s.kit.modules("recovery"), Grants: hostfuncs.Grants{HTTP: []string{origin}},
 	}
-	if _, err := l.Start(p.t.Context(), "r", spec, p.kit.wasm, true); err != nil {
+	if _, err := l.Start(s.t.Context(), "r", spec, s.kit.wasm, true); err != nil {
 		return "", err
 	}
 	driver := l.driver
 	if driver == nil {
 		driver = l.oneCall
 	}
-	_, err = l.Drive(p.t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: driver}})
+	_, err = l.Drive(s.t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: driver}})
 	return ending(err), err
 }
 
@@ -374,13 +288,13 @@ func (l *life) flushed() {
 }
 
 // entries returns the log from a position on.
-func (p *scene) entries(from uint64) (all []journal.Entry) {
-	p.t.Helper()
-	store := p.open()
+func (s *scene) entries(from uint64) (all []journal.Entry) {
+	s.t.Helper()
+	store := s.open()
 	defer store.Close()
-	for e, err := range store.Read(p.t.Context(), "r", from) {
+	for e, err := range store.Read(s.t.Context(), "r", from) {
 		if err != nil {
-			p.t.Fatal(err)
+			s.t.Fatal(err)
 		}
 		all = append(all, e)
 	}
@@ -388,10 +302,10 @@ func (p *scene) entries(from uint64) (all []journal.Entry) {
 }
 
 // about returns the words for what the log holds of the step that is cut off, from a position on.
-func (p *scene) about(from uint64) string {
+func (s *scene) about(from uint64) string {
 	var words []string
-	for _, e := range p.entries(from) {
-		if e.Step.WithoutAttempts() != p.base.WithoutAttempts() || e.Kind == journal.Created {
+	for _, e := range s.entries(from) {
+		if e.Step.WithoutAttempts() != s.base.WithoutAttempts() || e.Kind == journal.Created {
 			continue
 		}
 		word := e.Kind.String()
@@ -403,7 +317,7 @@ func (p *scene) about(from uint64) string {
 		case e.Kind == journal.Result && e.Outcome != journal.OK:
 			word = "failed"
 		}
-		if e.Step != p.base {
+		if e.Step != s.base {
 			word = ">" + word
 		}
 		words = append(words, word)
@@ -412,15 +326,15 @@ func (p *scene) about(from uint64) string {
 }
 
 // keys counts the different keys under which something was announced.
-func (p *scene) keys() int {
+func (s *scene) keys() int {
 	keys := map[string]bool{}
-	for _, e := range p.entries(0) {
+	for _, e := range s.entries(0) {
 		if e.Kind == journal.Intent && e.Name == toolabi.FuncHTTPSend {
 			keys[e.Key] = true
 		}
 	}
 	if keys[""] {
-		p.t.Error("an effect was announced without a key")
+		s.t.Error("an effect was announced without a key")
 	}
 	return len(keys)
 }
