@@ -12,7 +12,7 @@ import (
 // tries is how often a request is sent in one call when its connection breaks.
 const tries = 3
 
-// retryAfterMS is how long to leave the ledger to what it is working on.
+// retryAfterMS is how long to leave the ledger to what it is working on, unless it asks for more.
 const retryAfterMS = 1000
 
 func chargeKeyed(_ context.Context, in ChargeIn) (Charge, error) {
@@ -60,6 +60,6 @@ func open(status uint16) bool {
 // unsettled is the failure for such a status. It is no refusal: an earlier request with the key may be taking place.
 func unsettled(reply toolabi.HTTPReply) error {
 	e := bad(reply, "unsettled")
-	e.Effect, e.Retry, e.RetryAfterMS = toolabi.EffectUnknown, toolabi.RetryAfter, retryAfterMS
+	e.Effect, e.Retry, e.RetryAfterMS = toolabi.EffectUnknown, toolabi.RetryAfter, max(retryAfterMS, reply.RetryAfterMS())
 	return e
 }
