@@ -303,7 +303,6 @@ func (s *State) fold(e Entry) {
 		delete(s.Asked, e.Step.Asks())
 		s.again(e.Step)
 		s.Progress, s.Crashes = true, 0
-		s.wake()
 	case Record:
 		s.foldRecord(e)
 	case Late:
@@ -313,8 +312,7 @@ func (s *State) fold(e Entry) {
 		}
 		s.Late++
 	case Cancel:
-		s.CancelAsked = true
-		s.wake()
+		s.CancelAsked, s.Woken = true, true
 	case Restored:
 		s.Unconfirmed, s.Owner, s.Lease = true, "", 0
 		for step, o := range s.Open {
@@ -325,9 +323,6 @@ func (s *State) fold(e Entry) {
 		s.Finished, s.Outcome, s.Owner, s.Lease, s.Again, s.Asked, s.Due, s.Woken = true, e.Outcome, "", 0, nil, nil, 0, false
 	}
 }
-
-// wake notes that a run which nobody drives has got something to go on with.
-func (s *State) wake() { s.Woken = s.Owner == "" }
 
 func (s *State) foldIntent(e Entry) {
 	if s.Open == nil {
@@ -358,7 +353,7 @@ func (s *State) foldRecord(e Entry) {
 			a.Yes = false
 			s.Asked[e.Step.Asks()] = a
 		}
-		s.wake()
+		s.Woken = true
 	case e.Name == RecordEvidence && open:
 		o.Unsent = e.Effect == EffectNone
 		s.Open[e.Step] = o
@@ -373,7 +368,7 @@ func (s *State) cleared() {
 	if s.Stopped == StopUncertain && s.Late == 0 && !s.Unconfirmed && len(s.InDoubt()) == 0 {
 		s.Stopped = StopInterrupted
 	}
-	s.wake()
+	s.Woken = true
 }
 
 func (s *State) foldResult(e Entry) {
@@ -406,8 +401,8 @@ func (s *State) foldResult(e Entry) {
 	} else {
 		delete(s.Asked, e.Step.First()) // it was refused, and has an outcome without having begun
 	}
-	if o.OnCut == Await {
-		s.wake()
+	if o.OnCut == Await && e.Owner == "" {
+		s.Woken = true
 	}
 	if e.Step.Parent() == "" {
 		s.Steps++

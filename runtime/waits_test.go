@@ -382,3 +382,37 @@ func TestADenialOfThePolicyWinsOverAnApproval(t *testing.T) {
 		t.Errorf("ended with %v", err)
 	}
 }
+
+// An answer that comes while another branch is still at work is not lost on whoever drives the run next.
+func TestAnAnswerThatComesWhileTheRunIsDrivenWakesIt(t *testing.T) {
+	m := agreeing(t)
+	m.tools["work"] = func(g *guest, _ string) string { return `"` + g.must(toolabi.FuncHTTPSend, "work") + `"` }
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		res := r.CallAll(ctx, []runtime.CallSpec{{Step: "a", Tool: "m.pay", Input: []byte(`1`)}, {Step: "b", Tool: "m.work", Input: []byte(`1`)}})
+		return []byte(`1`), errors.Join(res[0].Err, res[1].Err)
+	}
+	other := m.start(nil)
+	m.world.during = func(request string) {
+		for request == "work" { // until the question is there
+			err := other.Answer(t.Context(), "r", "a", runtime.Answer{Yes: true, By: "ann"})
+			if err == nil {
+				return
+			}
+			if !errors.Is(err, runtime.ErrNotOpen) {
+				t.Error(err)
+				return
+			}
+		}
+	}
+	drivers := func(c *runtime.Config) {
+		c.Drivers, c.RideAlong = map[string]runtime.DriverInfo{"test": {Drive: driver}}, 0
+	}
+	_, err := m.drive(m.process(m.mem.Handle(), drivers), driver)
+	var w *runtime.WaitingError
+	if !errors.As(err, &w) {
+		t.Fatalf("ended with %v", err)
+	}
+	if got := work(t, m.process(m.mem.Handle(), drivers)); len(got) != 1 || m.status() != journal.Done || m.world.count("pay 1") != 1 {
+		t.Errorf("drove %v, status %s, effects %v", got, m.status(), m.world.effects)
+	}
+}
