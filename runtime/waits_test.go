@@ -219,6 +219,25 @@ func TestApprovalsHaveOneOutcome(t *testing.T) {
 			t.Errorf("with the arguments that were agreed to: %v", err)
 		}
 	})
+	t.Run("after the module has changed", func(t *testing.T) {
+		m := agreeing(t)
+		p := m.start(nil)
+		_, _ = m.drive(p, pays(`1`))
+		if err := p.Answer(t.Context(), "r", "a", yes); err != nil {
+			t.Fatal(err)
+		}
+		spec, _ := m.spec(`{}`)
+		other := []byte("another module m")
+		spec.Modules[0].Digest = toolabi.DigestOf(other)
+		var taken *runtime.OtherRunError
+		_, err := p.Start(t.Context(), "r", spec, map[toolabi.Digest][]byte{spec.Modules[0].Digest: other}, true)
+		if !errors.As(err, &taken) || !strings.Contains(err.Error(), "module m") || m.world.total() != 0 {
+			t.Errorf("with another module under the same id: %v", err)
+		}
+		if _, err := m.drive(p, pays(`1`)); err != nil || m.world.count("pay 1") != 1 {
+			t.Errorf("with the module that was agreed to: %v, %v", err, m.world.effects)
+		}
+	})
 	t.Run("after more was granted", func(t *testing.T) {
 		m := agreeing(t)
 		p := m.start(nil)
