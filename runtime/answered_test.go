@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -158,5 +159,46 @@ func TestANoThatComesWhileTheQuestionIsPutAgainCounts(t *testing.T) {
 	_, err := m.start(beforeAppend(3, no)).Drive(t.Context(), "r", opts) // 1 is claimed, 2 the grants
 	if !errors.Is(err, toolabi.Denied) || !strings.Contains(err.Error(), "bob said no") {
 		t.Errorf("ended with %v, log %v", err, m.log())
+	}
+}
+
+// damagedRun is a journal in which one run cannot be read.
+type damagedRun struct {
+	journaltest.Store
+	run string
+}
+
+func (d damagedRun) Read(ctx context.Context, run string, from uint64) iter.Seq2[journal.Entry, error] {
+	if run == d.run {
+		return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, journal.ErrDamaged) }
+	}
+	return d.Store.Read(ctx, run, from)
+}
+
+func TestADamagedRunDoesNotHideWhatOthersWaitFor(t *testing.T) {
+	m := agreeing(t)
+	spec, modules := m.spec(`{}`)
+	p := m.start(nil)
+	for _, run := range []string{"a", "b", "c"} {
+		if _, err := p.Start(t.Context(), run, spec, modules, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := driveFork(t, p, run, pays(`1`)); err == nil {
+			t.Fatal("it did not wait")
+		}
+	}
+	var found, damaged []string
+	for item, err := range m.start(func(s journaltest.Store) journaltest.Store { return damagedRun{s, "b"} }).Inbox(t.Context()) {
+		switch {
+		case errors.Is(err, journal.ErrDamaged):
+			damaged = append(damaged, item.Run)
+		case err != nil:
+			t.Error(err)
+		default:
+			found = append(found, item.Run)
+		}
+	}
+	if !slices.Equal(found, []string{"a", "c"}) || !slices.Equal(damaged, []string{"b"}) {
+		t.Errorf("found %v, damaged %v", found, damaged)
 	}
 }
