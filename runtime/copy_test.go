@@ -9,6 +9,7 @@ import (
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -179,5 +180,38 @@ func TestACopyOfARestoredRunIsRestored(t *testing.T) {
 	}
 	if _, err := driveFork(t, p, "copy", driver); !errors.As(err, &u) || u.Step != "a/1" || m.world.count("a") != 1 {
 		t.Errorf("confirmed, and driven: %v, effects %v", err, m.world.effects)
+	}
+}
+
+// A copy that is too long for one append, and was cut off between two, is not driven. It can be cancelled, so that nobody
+// has to look at it for ever.
+func TestACopyThatIsNotWholeIsNotDrivenAndCanBeClosed(t *testing.T) {
+	m := newMachine(t, map[string]tool{"reads": func(g *guest, _ string) string {
+		for range journal.MaxAppend {
+			g.must(toolabi.FuncClock, "")
+		}
+		return `1`
+	}})
+	p := m.start(nil)
+	if _, err := m.drive(p, steps("reads", "reads")); err != nil {
+		t.Fatal(err)
+	}
+	cut := m.start(func(s journaltest.Store) journaltest.Store { return journaltest.CrashBefore(s, 2) })
+	if _, err := cut.Fork(t.Context(), "r", "s2", "copy", "", ""); err == nil {
+		t.Fatal("it was not cut off")
+	}
+	cut.store.Close()
+	if _, err := driveFork(t, p, "copy", steps("reads", "reads")); err == nil || !strings.Contains(err.Error(), "not whole") {
+		t.Errorf("driven with %v", err)
+	}
+	if err := p.Cancel(t.Context(), "copy", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	var f *runtime.FailedError
+	if _, err := driveFork(t, p, "copy", steps("reads", "reads")); !errors.As(err, &f) || f.Outcome != journal.Cancelled {
+		t.Errorf("cancelled, and closed with %v", err)
+	}
+	if _, err := p.Fork(t.Context(), "r", "s2", "whole", "", ""); err != nil {
+		t.Fatal(err)
 	}
 }
