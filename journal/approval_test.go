@@ -89,7 +89,7 @@ func TestApprovalsAreForOneThingInTimeAndOnce(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWakesARunThatNobodyDrives(t *testing.T) {
+func TestAnAnswerWakesARun(t *testing.T) {
 	waits := with(released, func(e *journal.Entry) { e.Due = 77 })
 	s := fold(t, question("a?"), waits)
 	if s.Woken || s.Due != 77 || s.Status() != journal.Waiting {

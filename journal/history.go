@@ -117,7 +117,9 @@ func (h *History) Forget(e Entry) {
 	}
 	switch {
 	case e.Kind == Result:
-		p.Result = nil
+		if p.Result != nil && p.Result.Owner == e.Owner { // else somebody was faster
+			p.Result = nil
+		}
 	case e.Kind == Void:
 		p.Void = nil
 	case e.Kind == Intent:

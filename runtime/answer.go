@@ -107,7 +107,7 @@ func (e *Engine) answer(ctx context.Context, l *loaded, step journal.Step, a Ans
 		return &ShownError{Run: run, Step: question, Shown: past.Intent.Request}
 	case past.Result != nil:
 		return e.takeBack(ctx, l, question, past, a)
-	case a.Yes && past.Intent.Expires != 0 && e.cfg.Now().UnixNano() > past.Intent.Expires:
+	case a.Yes && past.Intent.Expires != 0 && max(e.cfg.Now().UnixNano(), l.state.Time) > past.Intent.Expires:
 		return fmt.Errorf("run %s: %s had to be answered before %s: %w", run, question, timeOf(past.Intent.Expires).UTC().Format(time.RFC3339), journal.ErrExpired)
 	}
 	said, err := e.said(ctx, past.Intent, a)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // appender is the one place of a process that appends to a run it drives. It owns the log's length, the entries that
@@ -41,7 +42,7 @@ type appender struct {
 type queued struct {
 	entry   journal.Entry
 	reply   []byte // of an effect that succeeded: what must not be lost
-	rejudge bool   // a step waits for this intent, and can judge it again
+	rejudge bool   // a step waits for it, and can judge it again
 	done    bool
 	err     error
 }
@@ -81,7 +82,7 @@ func (a *appender) addReply(entry journal.Entry, reply []byte, durable bool) (jo
 	defer a.deliver()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	q := &queued{reply: reply, rejudge: durable && (entry.Kind == journal.Intent || len(entry.Writes) > 0)}
+	q := &queued{reply: reply, rejudge: durable && mayBeOvertaken(entry)}
 	if a.dead != nil {
 		q.entry = entry
 		return entry, a.refuse(q)
@@ -106,6 +107,13 @@ func (a *appender) addReply(entry journal.Entry, reply []byte, durable bool) (jo
 	}
 	a.commitThrough(q)
 	return entry, q.err
+}
+
+// mayBeOvertaken says whether what others append decides about an entry that was judged before: whether something begins,
+// what state is changed, and what becomes of a question, which anyone may answer.
+func mayBeOvertaken(e journal.Entry) bool {
+	asks := e.Class == uint8(toolabi.Wait) && (e.Kind == journal.Result || e.Kind == journal.Void)
+	return e.Kind == journal.Intent || len(e.Writes) > 0 || asks
 }
 
 // flush returns when everything added before is on the disk.

@@ -68,7 +68,7 @@ func (r *Run) agreed(ctx context.Context, o op) (approval journal.Digest, refuse
 			return none, nil, err
 		}
 		return none, nil, errMoved
-	case past.Intent.Expires != 0 && r.engine.cfg.Now().UnixNano() > past.Intent.Expires:
+	case past.Intent.Expires != 0 && r.now() > past.Intent.Expires:
 		return none, expiredAnswer(past.Intent), r.expireQuestion(ctx, question, past)
 	case past.Result == nil:
 		return none, nil, &WaitingError{Run: r.id, Step: question, For: questionName, Text: past.Intent.Note, Due: timeOf(past.Intent.Expires)}
@@ -170,7 +170,7 @@ func (r *Run) closeQuestion(question journal.Step, past *journal.Past) error {
 		return nil
 	}
 	v := journal.Entry{Kind: journal.Void, Step: question, Name: questionName, Class: uint8(toolabi.Wait), Note: "what was shown is not what would be done now"}
-	_, err := r.log.add(v, false)
+	_, err := r.log.add(v, true)
 	return err
 }
 
@@ -179,7 +179,7 @@ func (r *Run) expireQuestion(ctx context.Context, question journal.Step, past *j
 	if past.Result != nil {
 		return nil
 	}
-	o := op{name: questionName, class: toolabi.Wait, refused: expiredAnswer(past.Intent)}
+	o := op{name: questionName, class: toolabi.Wait, now: true, refused: expiredAnswer(past.Intent)}
 	_, err := r.record(ctx, o, question, past.Intent, outcome{err: o.refused})
 	return err
 }

@@ -31,7 +31,8 @@ type copied struct {
 // copyLog copies a log up to the first entry of a step. Steps that had begun by then are taken whole, wherever the rest of
 // them is, so that nothing which was done in them is done again; of the calls around the step the beginning is taken. Who
 // drove, that it was cancelled and that it ended are left out. Effects that a closed run left in doubt and somebody settled
-// are settled in the copy.
+// are settled in the copy. What came too late, and that the log is older than the world, is as true of the copy as of the
+// run, with what somebody has said about that.
 func (e *Engine) copyLog(ctx context.Context, l *loaded, owner string, at journal.Step) (copied, error) {
 	var c copied
 	began := map[journal.Step]bool{} // the roots that had begun before the cut
@@ -49,25 +50,45 @@ func (e *Engine) copyLog(ctx context.Context, l *loaded, owner string, at journa
 		case entry.Kind == journal.Created:
 			c.taken = append(c.taken, clean(entry, owner), journal.Entry{Kind: journal.Claimed, Owner: owner, Time: entry.Time})
 		case entry.Step == "":
-			if entry.Kind == journal.Record && entry.Name == recordGrants && !cut {
-				c.taken = append(c.taken, clean(entry, owner))
-			}
-		case around && cut, !around && cut && !began[root]:
+			c.taken = append(c.taken, ofTheWholeRun(entry, owner, cut)...)
+		case cut && (around || laterAttempt(entry.Step, at) || !began[root]):
 			c.left = append(c.left, entry)
 		default:
 			began[root] = true
-			if entry, ok := settledInCopy(entry, open, l.state.Late > 0); ok {
-				if entry.Phase() != 0 {
-					open[entry.Step] = entry.Kind == journal.Intent
-				}
-				c.taken = append(c.taken, clean(entry, owner))
+			entry = settledInCopy(entry, open)
+			if entry.Phase() != 0 {
+				open[entry.Step] = entry.Kind == journal.Intent
 			}
+			c.taken = append(c.taken, clean(entry, owner))
 		}
 	}
 	if at != whole && !cut {
 		return c, fmt.Errorf("run %s has no step %s: %w", l.state.Run, at, ErrNoStep)
 	}
 	return c, nil
+}
+
+// ofTheWholeRun is what a copy takes of an entry that is about no step.
+func ofTheWholeRun(e journal.Entry, owner string, cut bool) []journal.Entry {
+	switch {
+	case e.Kind == journal.Restored: // which ends the claim
+		return []journal.Entry{clean(e, owner), {Kind: journal.Claimed, Owner: owner, Time: e.Time}}
+	case e.Kind == journal.Record && (e.Name == journal.RecordAcknowledged || e.Name == journal.RecordConfirmed || e.Name == recordGrants && !cut):
+		return []journal.Entry{clean(e, owner)}
+	}
+	return nil
+}
+
+// laterAttempt says whether a step is, or lies in, an attempt behind the one that at is inside of.
+func laterAttempt(step, at journal.Step) bool {
+	for ; step != ""; step = step.Parent() {
+		for outer := at.Parent(); outer != ""; outer = outer.Parent() {
+			if step.First() == outer.First() && step.Attempt() > outer.Attempt() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rootOf returns the outermost step that an entry's step belongs to and that at is not inside of, without attempts; around
@@ -90,23 +111,20 @@ func asked(step journal.Step) journal.Step {
 	return step
 }
 
-// clean returns an entry as another run can have it.
+// clean returns an entry as another run can have it. What it wrote into the state of tools is there already.
 func clean(e journal.Entry, owner string) journal.Entry {
 	if e.Owner != "" {
 		e.Owner = owner
 	}
-	e.Hash, e.After = journal.Digest{}, journal.Digest{}
+	e.Hash, e.After, e.Writes = journal.Digest{}, journal.Digest{}, nil
 	return e
 }
 
-// settledInCopy turns a late entry with which somebody settled an open step into that step's outcome. Other late entries
-// are kept only while nobody has acknowledged them.
-func settledInCopy(e journal.Entry, open map[journal.Step]bool, late bool) (journal.Entry, bool) {
+// settledInCopy turns a late entry with which somebody settled an open step into that step's outcome.
+func settledInCopy(e journal.Entry, open map[journal.Step]bool) journal.Entry {
 	switch {
-	case e.Kind != journal.Late:
-		return e, true
-	case e.By == "" || !open[e.Step]:
-		return e, late
+	case e.Kind != journal.Late || e.By == "" || !open[e.Step]:
+		return e
 	case e.Effect == journal.EffectNone && e.Outcome != journal.OK:
 		e.Kind, e.Outcome, e.Effect = journal.Void, 0, 0
 		e.Body, e.Blob, e.Size = nil, journal.Digest{}, 0
@@ -114,7 +132,7 @@ func settledInCopy(e journal.Entry, open map[journal.Step]bool, late bool) (jour
 		e.Kind, e.Effect = journal.Result, journal.EffectApplied
 	}
 	e.Owner = "copied" // clean puts the right one in its place
-	return e, true
+	return e
 }
 
 // insideOf says whether a step is another one or lies below it, attempts left out.

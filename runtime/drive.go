@@ -76,8 +76,8 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 	if f := l.history.Finished(); f != nil {
 		return e.finished(ctx, l, *f)
 	}
-	if l.partial {
-		return Result{}, fmt.Errorf("run %s is a copy that was cut off while it was made, and is not driven: fork again, under another id", run)
+	if l.partial && !l.state.CancelAsked {
+		return Result{}, fmt.Errorf("run %s is a copy that is not whole, and is not driven: cancel it, and fork again under another id", run)
 	}
 	if l, err = e.take(ctx, l, opts.TakeOver); err != nil {
 		return Result{}, err

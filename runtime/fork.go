@@ -43,52 +43,34 @@ func (e *Engine) PlanFork(ctx context.Context, run string, at journal.Step) (For
 	if err != nil {
 		return Fork{}, err
 	}
-	return describeFork(l, c), nil
+	return e.describeFork(ctx, l, c)
 }
 
-func describeFork(l *loaded, c copied) Fork {
+func (e *Engine) describeFork(ctx context.Context, l *loaded, c copied) (Fork, error) {
 	var f Fork
-	for _, e := range c.taken {
+	for _, t := range c.taken {
 		switch {
-		case e.Kind == journal.Intent && e.OnCut == journal.Doubt:
-			f.InDoubt = append(f.InDoubt, e.Step)
-		case e.Kind == journal.Result || e.Kind == journal.Void:
-			f.InDoubt = slices.DeleteFunc(f.InDoubt, func(s journal.Step) bool { return s == e.Step })
+		case t.Kind == journal.Intent && t.OnCut == journal.Doubt:
+			f.InDoubt = append(f.InDoubt, t.Step)
+		case t.Kind == journal.Result || t.Kind == journal.Void:
+			f.InDoubt = slices.DeleteFunc(f.InDoubt, func(s journal.Step) bool { return s == t.Step })
 		}
-		if e.Kind == journal.Result {
+		if t.Kind == journal.Result {
 			f.Taken++
 		}
 	}
 	seen := map[journal.Step]bool{}
-	for _, e := range c.left {
-		if eff, ok := effectOf(l, e); ok && !seen[e.Step] {
-			seen[e.Step] = true
+	for _, entry := range c.left {
+		eff, ok, err := e.tookPlace(ctx, l, entry)
+		if err != nil {
+			return f, err
+		}
+		if ok && !seen[entry.Step] {
+			seen[entry.Step] = true
 			f.Again = append(f.Again, eff)
 		}
 	}
-	return f
-}
-
-// effectOf returns the effect that an entry announces or records, if it took place as far as is known.
-func effectOf(l *loaded, e journal.Entry) (Effect, bool) {
-	class := toolabi.Class(e.Class)
-	if class != toolabi.Local && class != toolabi.Effect && class != toolabi.Once || e.Kind != journal.Intent && e.Kind != journal.Result {
-		return Effect{}, false
-	}
-	past := l.history.Find(e.Step)
-	if past == nil || past.Void != nil || past.Result != nil && !tookPlace(past) {
-		return Effect{}, false
-	}
-	eff := Effect{Step: e.Step, Name: past.Known().Name, Note: past.Known().Note, Class: class, Known: past.Result != nil}
-	if call := l.history.Find(e.Step.Parent()); call != nil && call.Known() != nil {
-		eff.Tool = call.Known().Name
-	}
-	return eff, true
-}
-
-// tookPlace says whether a step with a result took place.
-func tookPlace(past *journal.Past) bool {
-	return past.Result.Outcome == journal.OK || past.Result.Effect == journal.EffectApplied
+	return f, nil
 }
 
 // Fork copies a run up to a step under another id. The copy is made of the same, holds what had begun before the step, and
@@ -118,7 +100,7 @@ func (e *Engine) Fork(ctx context.Context, run string, at journal.Step, id, by, 
 	if err := e.appendCopy(ctx, id, c.taken, me); err != nil {
 		return Fork{}, err
 	}
-	return describeFork(l, c), nil
+	return e.describeFork(ctx, l, c)
 }
 
 // appendCopy writes a copied log.

@@ -45,7 +45,8 @@ const (
 )
 
 // Inbox yields what waits for a person, by run, in the order in which it began to wait. What a living process is about is
-// not among it, but for the questions. Errors: the journal's.
+// not among it, but for the questions. Errors: the journal's; one about a single run names it in the item, and the next runs
+// follow.
 func (e *Engine) Inbox(ctx context.Context) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		after := ""
@@ -60,8 +61,7 @@ func (e *Engine) Inbox(ctx context.Context) iter.Seq2[Item, error] {
 			}
 			after = s.Run
 			items, err := e.items(ctx, s)
-			if err != nil {
-				yield(Item{Run: s.Run}, err)
+			if err != nil && !yield(Item{Run: s.Run}, err) {
 				return
 			}
 			for _, i := range items {

@@ -417,3 +417,38 @@ func TestALookupIsAskedAboutAnEffectWhoseKeyHasExpired(t *testing.T) {
 		})
 	}
 }
+
+// Neither the look-up nor the wait until it can be believed is time of the call.
+func TestALookupDoesNotUseUpTheTimeOfTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		m := looking(t, func(toolabi.LookupInput) string {
+			looks++
+			time.Sleep(300 * time.Millisecond) // of the bubble's time
+			if looks == 1 {
+				return `{"verdict":"did_not_happen"}`
+			}
+			return `{"verdict":"happened","reply":"found"}`
+		})
+		m.declare = func(tool *toolabi.Tool) {
+			if tool.Name == "pay" {
+				tool.Lookup, tool.SettleMS, tool.TimeoutMS = "read_pay", 100, 1000
+			}
+		}
+		p := m.process(m.mem.Handle(), func(c *runtime.Config) {
+			c.Funcs[0].Timeout = func([]byte) time.Duration { return 700 * time.Millisecond }
+			c.Funcs[0].Call = func(_ context.Context, c hostfuncs.Call, _ []byte) ([]byte, error) {
+				if err := c.BeforeSend(); err != nil {
+					return nil, err
+				}
+				time.Sleep(700 * time.Millisecond)
+				e := toolabi.NewError(toolabi.Unavailable, "the connection was closed before a reply came")
+				e.Effect = toolabi.EffectUnknown
+				return nil, e
+			}
+		})
+		if res, err := m.drive(p, pay); err != nil || string(res.Output) != `"found"` || looks != 2 {
+			t.Errorf("%s, %v after %d look-ups, log %v", res.Output, err, looks, m.log())
+		}
+	})
+}

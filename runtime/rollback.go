@@ -37,9 +37,10 @@ var ErrOpen = errors.New("the run is not finished")
 // order, one for each call that had effects. It is a run like any other, and is driven like one; nothing is executed here.
 // Where it exists already it stays as it is.
 //
-// Calls without effects, and such as did not happen, are not compensated. What cannot be compensated is returned.
+// Calls without effects, and such as did not happen, are not compensated. What cannot be compensated is returned. An effect
+// under a key whose outcome was never known may have taken place, and is compensated.
 //
-// Errors: ErrOpen; *UncertainError while an effect of the run is in doubt, since nobody knows whether there is anything to
+// Errors: ErrOpen; *OtherRunError when the rollback's id belongs to another run; *UncertainError while an effect of the run is in doubt, since nobody knows whether there is anything to
 // undo; ErrNothingToUndo; journal.ErrNotFound.
 func (e *Engine) Rollback(ctx context.Context, run, by, why string) (left []Effect, err error) {
 	l, err := e.load(ctx, run)
@@ -87,10 +88,13 @@ func (e *Engine) startRollback(ctx context.Context, run string, spec Spec, by, w
 	}
 	_, err := e.create(ctx, id, spec, journal.Entry{By: someone(by), Note: note("undoes "+run, why)}, false)
 	var other *OtherRunError
-	if errors.As(err, &other) { // it was begun before something more was settled
-		return nil
+	if !errors.As(err, &other) {
+		return err
 	}
-	return err
+	if existing, err := e.Spec(ctx, id); err != nil || existing.Driver != RollbackDriver {
+		return errors.Join(other, err)
+	}
+	return nil // it was begun before something more was settled
 }
 
 // uncertainIn says that an effect of a log is in doubt.
@@ -107,7 +111,7 @@ func (e *Engine) uncertainIn(l *loaded, step journal.Step) error {
 type made struct {
 	intent  journal.Entry  // of the first attempt
 	result  *journal.Entry // of the last one; nil when it has none
-	effects []Effect       // in it and below it, that took place
+	effects []Effect       // in it and below it, that took place or may have
 }
 
 // calls returns the calls of a log in the order in which they began, each with its effects. Look-ups are not among them.
@@ -126,17 +130,43 @@ func (e *Engine) calls(ctx context.Context, l *loaded) ([]*made, error) {
 		if m := byStep[plain]; m != nil && entry.Kind == journal.Result {
 			m.result = &entry
 		}
-		if entry.Kind == journal.Result || entry.Kind == journal.Late && entry.By != "" {
-			if eff, ok := effectThatTookPlace(l, entry); ok {
-				for p := entry.Step.Parent(); p != ""; p = p.Parent() {
-					if m := byStep[p.WithoutAttempts()]; m != nil {
-						m.effects = append(m.effects, eff)
-					}
-				}
+		eff, ok, err := e.tookPlace(ctx, l, entry)
+		if err != nil {
+			return nil, err
+		}
+		for p := entry.Step.Parent(); ok && p != ""; p = p.Parent() {
+			if m := byStep[p.WithoutAttempts()]; m != nil {
+				m.add(l, eff)
 			}
 		}
 	}
 	return all, nil
+}
+
+// add notes an effect of the call. Requests under one key are one request to whoever remembers the key: one whose outcome
+// is known stands for those whose outcome is not.
+func (m *made) add(l *loaded, eff Effect) {
+	for i, known := range m.effects {
+		switch {
+		case known.Step == eff.Step:
+			m.effects[i].Known = known.Known || eff.Known
+			return
+		case keyOf(l, known.Step) != keyOf(l, eff.Step) || keyOf(l, eff.Step) == "":
+		case !eff.Known:
+			return
+		case !known.Known:
+			m.effects[i] = eff
+			return
+		}
+	}
+	m.effects = append(m.effects, eff)
+}
+
+func keyOf(l *loaded, step journal.Step) string {
+	if p := l.history.Find(step); p != nil && p.Intent != nil {
+		return p.Intent.Key
+	}
+	return ""
 }
 
 // isLookup says whether a call is a look-up: it lies inside an effect.
@@ -145,20 +175,56 @@ func isLookup(l *loaded, step journal.Step) bool {
 	return p != nil && p.Intent != nil && isEffect(p.Intent.Class)
 }
 
-// effectThatTookPlace returns the effect whose outcome an entry says, if it took place.
-func effectThatTookPlace(l *loaded, e journal.Entry) (Effect, bool) {
-	class := toolabi.Class(e.Class)
-	if class != toolabi.Local && class != toolabi.Effect && class != toolabi.Once || e.Outcome != journal.OK && e.Effect != journal.EffectApplied {
-		return Effect{}, false
+// tookPlace returns the effect that an entry is about, if the entry says that it took place, or leaves it open.
+func (e *Engine) tookPlace(ctx context.Context, l *loaded, entry journal.Entry) (Effect, bool, error) {
+	class := toolabi.Class(entry.Class)
+	if class != toolabi.Local && class != toolabi.Effect && class != toolabi.Once {
+		return Effect{}, false, nil
 	}
-	eff := Effect{Step: e.Step, Name: e.Name, Class: class, Known: true}
-	if p := l.history.Find(e.Step); p != nil && p.Known() != nil {
+	eff := Effect{Step: entry.Step, Name: entry.Name, Class: class, Known: true}
+	switch entry.Kind {
+	case journal.Intent:
+		if _, open := l.state.Open[entry.Step]; !open {
+			return Effect{}, false, nil // another entry says
+		}
+		eff.Known = false
+	case journal.Result, journal.Late:
+		if entry.Outcome == journal.OK || entry.Effect == journal.EffectApplied {
+			break
+		}
+		unknown, err := e.leftUnknown(ctx, l, entry)
+		if err != nil || !unknown {
+			return Effect{}, false, err
+		}
+		eff.Known = false
+	default:
+		return Effect{}, false, nil
+	}
+	if p := l.history.Find(entry.Step); p != nil && p.Known() != nil {
 		eff.Name, eff.Note = p.Known().Name, p.Known().Note
 	}
-	if p := l.history.Find(e.Step.Parent()); p != nil && p.Known() != nil {
+	if p := l.history.Find(entry.Step.Parent()); p != nil && p.Known() != nil {
 		eff.Tool = p.Known().Name
 	}
-	return eff, true
+	return eff, true, nil
+}
+
+// leftUnknown says whether a result is the failure of an effect that may have taken place all the same. What may be
+// repeated under its key has such results; what has no intent was never attempted.
+func (e *Engine) leftUnknown(ctx context.Context, l *loaded, result journal.Entry) (bool, error) {
+	past := l.history.Find(result.Step)
+	if result.Kind != journal.Result || toolabi.Class(result.Class) != toolabi.Effect || past == nil || past.Intent == nil {
+		return false, nil
+	}
+	body, err := journal.Body(ctx, e.blobs, result)
+	if err != nil {
+		return false, err
+	}
+	var failure toolabi.Error
+	if err := toolabi.Decode(body, &failure); err != nil {
+		return false, damaged(l.state.Run, fmt.Errorf("result of %s: %w", result.Step, err))
+	}
+	return failure.Effect > toolabi.EffectNone, nil
 }
 
 // undo returns the calls that undo others, the last first, and the effects that nothing undoes.
@@ -231,7 +297,7 @@ func (e *Engine) compensateEffect(ctx context.Context, l *loaded, eff Effect) (t
 		shown.Request = e.showRequest(eff.Name, request)
 	}
 	outcome := past.Result
-	if outcome == nil && len(past.Late) > 0 {
+	if (outcome == nil || outcome.Outcome != journal.OK) && len(past.Late) > 0 {
 		outcome = &past.Late[len(past.Late)-1]
 	}
 	if outcome == nil || outcome.Outcome != journal.OK {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -143,5 +144,137 @@ func TestWhatDidNotHappenIsNotUndone(t *testing.T) {
 	}
 	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.Is(err, runtime.ErrNothingToUndo) {
 		t.Errorf("rolled back with %v", err)
+	}
+}
+
+// A request whose outcome the tool does not know may have taken place, and is undone like one that has: the tool that
+// undoes it is given the key, and no reply. One that was repeated under its key, with success, is there once.
+func TestWhatMayHaveHappenedIsUndone(t *testing.T) {
+	for _, repeated := range []bool{false, true} {
+		m := refunding(t)
+		m.tools["keyed"] = func(g *guest, input string) string {
+			_, err := g.ask(toolabi.FuncHTTPSend, strings.Trim(input, `"`))
+			if err != nil && repeated {
+				_, err = g.ask(toolabi.FuncHTTPSend, strings.Trim(input, `"`))
+			}
+			if err != nil {
+				panic(err)
+			}
+			return `"charged"`
+		}
+		m.tools["refund"] = func(g *guest, input string) string {
+			var in toolabi.CompensateInput
+			if err := json.Unmarshal([]byte(input), &in); err != nil {
+				panic(toolabi.NewError(toolabi.Failed, err.Error()))
+			}
+			for _, e := range in.Effects {
+				g.must(toolabi.FuncHTTPSend, "refund "+e.Key+" "+string(e.Reply))
+			}
+			return `true`
+		}
+		m.declare = func(t *toolabi.Tool) {
+			if t.Name == "keyed" {
+				t.Compensate = "refund"
+			}
+		}
+		m.world.drop = 1
+		p := m.start(nil)
+		_, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+			return r.Call(ctx, "a", "m.keyed", []byte(`"a"`))
+		})
+		if (err == nil) != repeated {
+			t.Fatalf("ended with %v", err)
+		}
+		if plan, err := p.PlanFork(t.Context(), "r", "a"); err != nil || len(plan.Again) == 0 {
+			t.Errorf("a copy would do again %+v, %v", plan.Again, err)
+		}
+		if _, err := p.Rollback(t.Context(), "r", "ann", ""); err != nil {
+			t.Errorf("repeated %v: %v", repeated, err)
+			continue
+		}
+		if _, err := p.Drive(t.Context(), runtime.RollbackOf("r"), runtime.DriveOptions{Driver: &runtime.DriverInfo{Version: "1", Drive: undoing}}); err != nil {
+			t.Fatal(err)
+		}
+		reply := "null"
+		if repeated {
+			reply = `"done a"`
+		}
+		if want := "refund " + m.world.keys["a"][0] + " " + reply; m.world.count(want) != 1 || m.world.total()-m.world.count("a") != 1 {
+			t.Errorf("effects %v, want one more: %s", m.world.effects, want)
+		}
+	}
+}
+
+// An effect that was said not to have happened, was done again, and came after all, has happened twice.
+func TestWhatCameTooLateIsUndone(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		return r.Call(ctx, "a", "m.charge", []byte(`"a"`))
+	}
+	m.world.drop = 1
+	_, _ = m.drive(p, driver)
+	if err := p.Resolve(t.Context(), "r", "a/1", runtime.Resolution{Now: true, NewKey: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.drive(p, driver); err != nil {
+		t.Fatal(err)
+	}
+	m.append(journal.Entry{Kind: journal.Late, Step: "a/1", Name: toolabi.FuncHTTPSend, Class: uint8(toolabi.Once), Outcome: journal.OK, Effect: journal.EffectApplied, Body: []byte("late")})
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	spec, err := p.Spec(t.Context(), runtime.RollbackOf("r"))
+	if err != nil || !strings.Contains(string(spec.Plan), `"a/1"`) || !strings.Contains(string(spec.Plan), `"a/1~2"`) {
+		t.Errorf("undone is %s, %v", spec.Plan, err)
+	}
+}
+
+// The id of a rollback can belong to another run.
+func TestARollbackDoesNotTakeAnotherRunForItself(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	if _, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		return r.Call(ctx, "a", "m.charge", []byte(`"a"`))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	spec, modules := m.spec(`{}`)
+	if _, err := p.Start(t.Context(), runtime.RollbackOf("r"), spec, modules, false); err != nil {
+		t.Fatal(err)
+	}
+	var other *runtime.OtherRunError
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.As(err, &other) {
+		t.Errorf("rolled back with %v", err)
+	}
+}
+
+// What may be repeated is not in doubt after a kill, because a resume sends it again. A run that is cancelled instead may
+// have sent it.
+func TestWhatACancelledRunMayHaveSentIsUndone(t *testing.T) {
+	m := refunding(t)
+	m.tools["keyed"] = m.tools["charge"]
+	m.declare = func(t *toolabi.Tool) {
+		if t.Name == "keyed" {
+			t.Compensate = "refund"
+		}
+	}
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		return r.Call(ctx, "a", "m.keyed", []byte(`"a"`))
+	}
+	h := m.mem.Handle()
+	m.world.during = func(string) { h.Kill() }
+	_, _ = m.drive(m.start(func(journaltest.Store) journaltest.Store { return h }), driver)
+	m.world.during = nil
+	p := m.start(nil)
+	if err := p.Cancel(t.Context(), "r", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = m.drive(p, driver)
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Drive(t.Context(), runtime.RollbackOf("r"), runtime.DriveOptions{Driver: &runtime.DriverInfo{Version: "1", Drive: undoing}}); err != nil || m.world.count(`refund a "a" null null`) != 1 {
+		t.Errorf("%v, effects %v", err, m.world.effects)
 	}
 }

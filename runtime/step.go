@@ -164,8 +164,14 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		if open.Unsent {
 			return outcome{}, r.void(step, past)
 		}
-		if ctx.Err() != nil {
+		if interrupted(ctx) {
 			return outcome{}, r.ended(ctx)
+		}
+		if ctx.Err() != nil { // the call has used up its time, and cannot end while this is open
+			return outcome{}, r.uncertain(step, past)
+		}
+		if o.frame != nil {
+			defer o.frame.pause()() // nor does its time run meanwhile
 		}
 		return outcome{}, r.lookUp(ctx, step, past)
 	case journal.Await:

@@ -32,7 +32,6 @@ func (r *Run) await(ctx context.Context, o op, step journal.Step, intent journal
 // goOnWaiting answers a step that waits for the clock once it is due, and denies one that has expired. Everything else
 // comes from outside.
 func (r *Run) goOnWaiting(ctx context.Context, o op, step journal.Step, intent *journal.Entry) (outcome, error) {
-	now := r.engine.cfg.Now().UnixNano()
 	switch {
 	case intent.Due != 0:
 		if err := r.until(ctx, o, step, intent.Name, intent.Due, r.engine.cfg.Patience); err != nil {
@@ -43,11 +42,17 @@ func (r *Run) goOnWaiting(ctx context.Context, o op, step journal.Step, intent *
 			return outcome{}, &hostError{fmt.Errorf("step %s: %w", step, err)}
 		}
 		return r.record(ctx, o, step, intent, outcome{reply: p.Reply})
-	case intent.Expires != 0 && now > intent.Expires:
-		o.refused = expiredAnswer(intent)
+	case intent.Expires != 0 && r.now() > intent.Expires:
+		o.refused, o.now = expiredAnswer(intent), true // somebody may be answering at this moment
 		return r.record(ctx, o, step, intent, outcome{err: o.refused})
 	}
 	return outcome{}, &WaitingError{Run: r.id, Step: step, For: intent.Name, Text: intent.Note, Due: timeOf(intent.Expires)}
+}
+
+// now is the time as the log sees it: a clock that was set back does not bring back what has expired there.
+func (r *Run) now() (now int64) {
+	r.log.view(func(_ *journal.History, s *journal.State) { now = max(r.engine.cfg.Now().UnixNano(), s.Time) })
+	return now
 }
 
 // expiredAnswer is the answer to a question that nobody answered in time.

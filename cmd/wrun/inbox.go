@@ -23,7 +23,13 @@ count, and runs that were restored from a backup. Each with what to type.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
 				n := 0
+				var failed error
 				for item, err := range h.Inbox(c.Context()) {
+					if err != nil && item.Run != "" { // the others are not kept back by it
+						a.say("run %s: %s", item.Run, hostfuncs.CleanText(err.Error(), 2048))
+						failed, n = &runError{item.Run, err}, n+1
+						continue
+					}
 					if err != nil {
 						return err
 					}
@@ -40,7 +46,7 @@ count, and runs that were restored from a backup. Each with what to type.`,
 				if n == 0 {
 					a.say("nothing waits for anybody")
 				}
-				return nil
+				return failed
 			})
 		},
 	}
