@@ -165,3 +165,28 @@ func TestARestoredRunAsksBeforeItSendsUnderAKeyThatIsForgotten(t *testing.T) {
 		}
 	}
 }
+
+// A second attempt of a call sends under the key of the first, and may be held up like any repetition.
+func TestAnotherAttemptThatWasHeldUpPastItsKeyIsNotSent(t *testing.T) {
+	entered, now := 0, time.Now()
+	m := newMachine(t, map[string]tool{"keyed": func(g *guest, _ string) string {
+		entered++
+		g.must(toolabi.FuncHTTPSend, "k")
+		e := toolabi.NewError(toolabi.Unavailable, "not now")
+		e.Retry = toolabi.RetrySafe
+		panic(e)
+	}})
+	m.declare = retrying(2, time.Millisecond)
+	slow := lookedAt{Store: m.mem.Handle(), on: func() {
+		if entered == 2 {
+			now = now.Add(2 * time.Hour) // the key is remembered for one
+		}
+	}}
+	_, err := m.drive(m.process(slow, func(c *runtime.Config) {
+		c.Now, c.Invoker = func() time.Time { return now }, failing(c.Invoker.(*goInvoker))
+	}), steps("keyed"))
+	var u *runtime.UncertainError
+	if !errors.As(err, &u) || u.Why == "" || m.world.count("k") != 1 {
+		t.Errorf("ended with %v after %d sends", err, m.world.count("k"))
+	}
+}
