@@ -27,7 +27,7 @@ func (t *trial) calm() {
 		if t.done() {
 			break
 		}
-		time.Sleep(time.Minute) // longer than any claim
+		time.Sleep(t.untilDue())
 		t.mu.Lock()
 		t.startDrive()
 		t.mu.Unlock()
@@ -52,6 +52,17 @@ func (t *trial) calm() {
 		t.violate("OTHER-END", "driving a finished run has changed its log from %d to %d entries", length, now)
 		t.mu.Unlock()
 	}
+}
+
+// untilDue is how long it takes until the run can be driven: longer than any claim, and until its time has come.
+func (t *trial) untilDue() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := time.Minute
+	if due := t.store.log.state.Due; due != 0 {
+		d = max(d, time.Until(time.Unix(0, due)))
+	}
+	return d
 }
 
 // done says whether the run is finished and nobody is asked for anything.

@@ -25,6 +25,9 @@ func (t *trial) checkSend(m *message) {
 	base := m.step.WithoutAttempts()
 	l := &t.store.log
 	for _, r := range l.find(journal.Result, m.step) {
+		if m.promise != onlyOnce && r.Step != m.step {
+			continue // another attempt of its call, under the same key
+		}
 		if r.Outcome == journal.OK || r.Effect == journal.EffectApplied {
 			t.violate("SENT-AFTER-RESULT", "%s is sent, and the log holds its result", m.step)
 		}

@@ -138,6 +138,7 @@ func (t *trial) spoil(p *process) {
 func (t *trial) expected(p *process, err error) bool {
 	var (
 		failed      *runtime.FailedError
+		waiting     *runtime.WaitingError
 		uncertain   *runtime.UncertainError
 		unconfirmed *runtime.UnconfirmedError
 		late        *runtime.LateError
@@ -145,7 +146,8 @@ func (t *trial) expected(p *process, err error) bool {
 		broken      *runtime.JournalError
 	)
 	switch {
-	case err == nil, errors.As(err, &failed), errors.As(err, &uncertain), errors.As(err, &unconfirmed), errors.As(err, &late), errors.As(err, &busy):
+	case err == nil, errors.As(err, &failed), errors.As(err, &waiting), errors.As(err, &uncertain),
+		errors.As(err, &unconfirmed), errors.As(err, &late), errors.As(err, &busy):
 		return true
 	case errors.Is(err, runtime.ErrInterrupted), errors.Is(err, context.Canceled):
 		return p.stopped

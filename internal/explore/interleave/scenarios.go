@@ -40,6 +40,8 @@ var scenarios = []*scenario{
 	{name: "a keyed tool that sees errors and tries again", drive: inOrder("stubborn_keyed", "keyed"), tools: []tool{stubbornKeyed, keyedTool}},
 	{name: "two branches", drive: inParallel("charge", "keyed"), tools: []tool{charge, keyedTool}},
 	{name: "two branches, then another", drive: inParallel("stubborn", "charge", "idem"), tools: []tool{stubborn, charge, idem}},
+	{name: "a tool that is tried again", drive: inOrder("retried", "charge"), tools: []tool{retried, charge}},
+	{name: "tools that are tried again in two branches", drive: inParallel("retried", "retried_keyed"), tools: []tool{retried, retriedKeyed}},
 	{name: "the driver's own effects", drive: ownEffects, tools: []tool{charge}},
 	{name: "the driver's own effects beside calls", drive: ownBeside, tools: []tool{charge, keyedTool}},
 }
@@ -65,6 +67,42 @@ var (
 	stubborn      = tool{toolabi.Tool{Name: "stubborn", Idempotency: toolabi.NonIdempotent, SettleMS: ms(settleTime)}, onlyOnce, tryAgain}
 	stubbornKeyed = tool{toolabi.Tool{Name: "stubborn_keyed", Idempotency: toolabi.Keyed, KeyTTLMS: ms(keyTTL)}, keyed, tryAgain}
 )
+
+// patient is the policy of tools that are tried again: the second pause can be one for which the run is suspended.
+var patient = toolabi.RetryPolicy{Attempts: 3, BackoffMS: ms(8 * time.Second)}
+
+var (
+	retried      = tool{toolabi.Tool{Name: "retried", Idempotency: toolabi.NonIdempotent, SettleMS: ms(settleTime), Retry: patient}, onlyOnce, unsteady}
+	retriedKeyed = tool{toolabi.Tool{Name: "retried_keyed", Idempotency: toolabi.Keyed, KeyTTLMS: ms(keyTTL), Retry: patient}, keyed, unsteady}
+)
+
+// unsteady fails at times before its effect, between two and after both, and always says that it may be tried again.
+func unsteady(g *guest) (string, error) {
+	for _, op := range []string{"r", "t"} {
+		read, err := g.read()
+		if err != nil {
+			return "", err
+		}
+		if strings.HasSuffix(read, "3") || strings.HasSuffix(read, "7") {
+			return "", &toolabi.Error{Code: toolabi.Unavailable, Message: "not at " + read, Retry: toolabi.RetrySafe}
+		}
+		if _, err := g.send(op, ""); err != nil {
+			return "", again(err)
+		}
+	}
+	return "sent", nil
+}
+
+// again says of whatever a tool failed with that it may be tried again.
+func again(err error) error {
+	var told *toolabi.Error
+	if errors.As(err, &told) {
+		c := *told
+		c.Retry = toolabi.RetrySafe
+		return &c
+	}
+	return err
+}
 
 func ms(d time.Duration) uint64 { return uint64(d.Milliseconds()) }
 
