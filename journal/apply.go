@@ -303,7 +303,6 @@ func (s *State) fold(e Entry) {
 		delete(s.Asked, e.Step.Asks())
 		s.again(e.Step)
 		s.Progress, s.Crashes = true, 0
-		s.wake()
 	case Record:
 		s.foldRecord(e)
 	case Late:
@@ -326,8 +325,9 @@ func (s *State) fold(e Entry) {
 	}
 }
 
-// wake notes that a run which nobody drives has got something to go on with.
-func (s *State) wake() { s.Woken = s.Owner == "" }
+// wake notes that the run has got something to go on with from outside. Whoever drives it may have decided to wait before
+// it came, so that it counts until the next claim.
+func (s *State) wake() { s.Woken = true }
 
 func (s *State) foldIntent(e Entry) {
 	if s.Open == nil {
@@ -406,7 +406,7 @@ func (s *State) foldResult(e Entry) {
 	} else {
 		delete(s.Asked, e.Step.First()) // it was refused, and has an outcome without having begun
 	}
-	if o.OnCut == Await {
+	if o.OnCut == Await && e.Owner == "" {
 		s.wake()
 	}
 	if e.Step.Parent() == "" {

@@ -98,8 +98,13 @@ func TestAnAnswerWakesARunThatNobodyDrives(t *testing.T) {
 	if s = fold(t, question("a?"), waits, yes("a?")); !s.Woken {
 		t.Error("an answer does not wake the run")
 	}
-	if s = fold(t, question("a?"), yes("a?"), waits); s.Woken {
-		t.Error("an answer that came before the release wakes the run")
+	if s = fold(t, question("a?"), yes("a?"), waits); !s.Woken {
+		t.Error("an answer that came before the release, which did not know of it, does not wake the run")
+	}
+	own := yes("a?")
+	own.By, own.Owner = "", me
+	if s = fold(t, question("a?"), own, waits); s.Woken {
+		t.Error("what the run itself has answered wakes it")
 	}
 	if s = fold(t, question("a?"), waits, yes("a?"), claimed(me)); s.Woken || s.Due != 0 {
 		t.Errorf("a claim leaves %+v", s)

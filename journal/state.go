@@ -46,7 +46,7 @@ type State struct {
 	Asked map[Step]Answer `cbor:"20,keyasint,omitempty"`
 	// Due is when the run can go on by itself, as its last release says; 0 when time alone does not help.
 	Due int64 `cbor:"21,keyasint,omitempty"`
-	// Woken says that something was answered or settled since the run was released.
+	// Woken says that something was answered or said from outside since the run was claimed.
 	Woken bool `cbor:"22,keyasint,omitempty"`
 }
 

@@ -190,3 +190,80 @@ func TestAnotherAttemptThatWasHeldUpPastItsKeyIsNotSent(t *testing.T) {
 		t.Errorf("ended with %v after %d sends", err, m.world.count("k"))
 	}
 }
+
+// A look-up was cut off in the middle. Somebody who knows what became of the effect says so all the same.
+func TestALookupThatWasCutOffDoesNotKeepAnybodyFromSettling(t *testing.T) {
+	for _, happened := range []bool{true, false} {
+		m := looking(t, nil)
+		m.cutOff(t, happened)
+		_, err := m.drive(m.start(func(s journaltest.Store) journaltest.Store { return journaltest.CrashAfter(s, 2) }), pay)
+		if log := m.log(); !errors.Is(err, journal.ErrUnusable) || log[len(log)-1] != "intent s/1/1" {
+			t.Fatalf("the crash shows as %v, log %v", err, log)
+		}
+		p := m.start(nil)
+		said := runtime.Resolution{Happened: happened, Now: true}
+		if happened {
+			said.Reply = []byte("done pay 1")
+		}
+		if err := p.Resolve(t.Context(), "r", "s/1", said); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.drive(p, pay); err != nil || m.world.count("pay 1") != 1 {
+			t.Errorf("happened %v: %v, %v", happened, err, m.world.effects)
+		}
+	}
+}
+
+// An answer can come while the run is still driven, in the log before the release that says that it waits. Whoever looks for
+// work goes on with it all the same.
+func TestAnAnswerThatComesBeforeTheReleaseWakesTheRun(t *testing.T) {
+	for name, answer := range map[string]runtime.Answer{"yes": {Yes: true}, "no": {}} {
+		m := agreeing(t)
+		driver := pays(`1`)
+		p := m.process(m.mem.Handle(), func(c *runtime.Config) { c.Drivers = map[string]runtime.DriverInfo{"test": {Drive: driver}} })
+		_, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+			out, err := driver(ctx, r)
+			if flushErr := r.Flush(); flushErr != nil { // another branch, which is still busy
+				return nil, flushErr
+			}
+			if err := m.start(nil).Answer(ctx, "r", "a", answer); err != nil {
+				t.Error(err)
+			}
+			return out, err
+		})
+		var w *runtime.WaitingError
+		if !errors.As(err, &w) {
+			t.Fatalf("%s: ended with %v", name, err)
+		}
+		if got := work(t, p); len(got) != 1 || m.status() == journal.Waiting {
+			t.Errorf("%s: drove %v, status %s, log %v", name, got, m.status(), m.log())
+		}
+	}
+}
+
+// A question is about to be put again, because of what was granted meanwhile, when the yes to the one before is taken back.
+// Then it is not put again, and the run does not wait for an answer to it.
+func TestAQuestionThatIsTakenBackBeforeItIsPutAgain(t *testing.T) {
+	m := agreeing(t)
+	drivers := func(c *runtime.Config) { c.Drivers = map[string]runtime.DriverInfo{"test": {Drive: pays(`1`)}} }
+	other := m.start(nil)
+	if _, err := m.drive(other, pays(`1`)); err == nil {
+		t.Fatal("it did not wait")
+	}
+	if err := other.Answer(t.Context(), "r", "a", runtime.Answer{Yes: true}); err != nil {
+		t.Fatal(err)
+	}
+	p := m.process(beforeAppend(3, func() { // 1 is the claim, 2 the grants, 3 the question
+		if err := other.Answer(t.Context(), "r", "a", runtime.Answer{}); err != nil {
+			t.Error(err)
+		}
+	})(m.mem.Handle()), drivers)
+	opts := runtime.DriveOptions{}
+	opts.Grants.HTTP = []string{"https://example.com"}
+	if _, err := p.Drive(t.Context(), "r", opts); err == nil {
+		t.Fatal("it went on")
+	}
+	if got := work(t, p); len(got) != 1 || m.status() != journal.Failed || m.world.total() != 0 {
+		t.Errorf("drove %v, status %s, log %v", got, m.status(), m.log())
+	}
+}
