@@ -15,6 +15,7 @@ func (t *trial) calm() {
 	for _, p := range t.procs {
 		p.asleep = false
 	}
+	t.limits.withdrawals, t.limits.abandons = 0, 0 // who has said something means it
 	for range maxDrives {
 		if !t.settle() {
 			return
@@ -29,7 +30,7 @@ func (t *trial) calm() {
 		}
 		time.Sleep(t.untilDue())
 		t.mu.Lock()
-		t.startDrive()
+		t.startDrive(t.calmWay)
 		t.mu.Unlock()
 	}
 	if !t.done() {
@@ -41,7 +42,7 @@ func (t *trial) calm() {
 	length := t.store.log.state.Len
 	for range 2 { // whoever asks again is told the same
 		t.mu.Lock()
-		t.startDrive()
+		t.startDrive(func() way { return directly })
 		t.mu.Unlock()
 		if !t.settle() {
 			return
