@@ -154,7 +154,7 @@ func (s *State) judgeIntent(e Entry) error {
 	if e.OnCut == Doubt && s.Unconfirmed && !brokenRestored {
 		return fmt.Errorf("%w: %s is not started", ErrUnconfirmed, e.Step)
 	}
-	if err := s.judgeApproval(e); err != nil {
+	if err := s.judgeApproval(e); err != nil && !brokenApproval {
 		return err
 	}
 	return s.judgeBeginning(e)
