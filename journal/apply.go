@@ -362,6 +362,9 @@ func (s *State) foldRecord(e Entry) {
 	case e.Name == RecordEvidence && open:
 		o.Unsent = e.Effect == EffectNone
 		s.Open[e.Step] = o
+		if o.Unsent {
+			s.wake()
+		}
 	case e.Name == RecordExpired && open && o.OnCut == Redo:
 		o.OnCut = Doubt
 		s.Open[e.Step] = o

@@ -116,7 +116,7 @@ func (h *History) Forget(e Entry) {
 		return
 	}
 	switch {
-	case e.Kind == Result:
+	case e.Kind == Result && p.Result != nil && p.Result.Hash == e.Hash: // else another one came before it
 		p.Result = nil
 	case e.Kind == Void:
 		p.Void = nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // appender is the one place of a process that appends to a run it drives. It owns the log's length, the entries that
@@ -41,7 +42,7 @@ type appender struct {
 type queued struct {
 	entry   journal.Entry
 	reply   []byte // of an effect that succeeded: what must not be lost
-	rejudge bool   // a step waits for this intent, and can judge it again
+	rejudge bool   // a step waits for this entry, and can judge it again
 	done    bool
 	err     error
 }
@@ -81,7 +82,7 @@ func (a *appender) addReply(entry journal.Entry, reply []byte, durable bool) (jo
 	defer a.deliver()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	q := &queued{reply: reply, rejudge: durable && (entry.Kind == journal.Intent || len(entry.Writes) > 0)}
+	q := &queued{reply: reply, rejudge: durable && (entry.Kind == journal.Intent || entry.Class == uint8(toolabi.Wait) || len(entry.Writes) > 0)}
 	if a.dead != nil {
 		q.entry = entry
 		return entry, a.refuse(q)

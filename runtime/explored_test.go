@@ -267,3 +267,32 @@ func TestAQuestionThatIsTakenBackBeforeItIsPutAgain(t *testing.T) {
 		t.Errorf("drove %v, status %s, log %v", got, m.status(), m.log())
 	}
 }
+
+// The time for an answer has run out, and somebody said no just before that was written. The log has their answer, and what
+// asked sees that one, now and whenever the run is gone on with.
+func TestAnExpiryThatCameAfterAnAnswerIsNotSeen(t *testing.T) {
+	m := newMachine(t, nil)
+	now := time.Now()
+	clock := func(c *runtime.Config) { c.Now = func() time.Time { return now } }
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		_, err := r.Approve(ctx, "ask", runtime.Question{Text: "Go on?", Within: time.Hour})
+		var told *toolabi.Error
+		if errors.As(err, &told) {
+			return []byte(`"` + told.Message + `"`), nil
+		}
+		return nil, err
+	}
+	if _, err := m.drive(m.process(m.mem.Handle(), clock), driver); err == nil {
+		t.Fatal("it did not wait")
+	}
+	other := m.start(nil)
+	p := m.process(beforeAppend(2, func() { // 1 is the claim
+		if err := other.Answer(t.Context(), "r", "ask", runtime.Answer{By: "ann"}); err != nil {
+			t.Error(err)
+		}
+	})(m.mem.Handle()), clock)
+	now = now.Add(2 * time.Hour)
+	if res, err := m.drive(p, driver); err != nil || string(res.Output) != `"ann said no"` {
+		t.Errorf("ended with %s, %v, log %v", res.Output, err, m.log())
+	}
+}

@@ -104,6 +104,7 @@ func (t *trial) run() {
 		t.end(p)
 	}
 	t.mu.Unlock()
+	time.Sleep(time.Minute) // whoever waits for the next attempt has no other way to notice
 	synctest.Wait()
 	if t.tasks > 0 && t.violation == nil {
 		t.violation = &Violation{"STUCK", fmt.Sprintf("%d goroutines do not end with their processes", t.tasks)}
