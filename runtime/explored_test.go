@@ -296,3 +296,18 @@ func TestAnExpiryThatCameAfterAnAnswerIsNotSeen(t *testing.T) {
 		t.Errorf("ended with %s, %v, log %v", res.Output, err, m.log())
 	}
 }
+
+// While a look-up asks about an effect, its first owner learns that it was taken over before anything left, and says so. Then
+// the look-up is cut off.
+func TestALookupThatWasCutOffDoesNotKeepWhatNeverLeftFromBeingAttempted(t *testing.T) {
+	m := looking(t, nil)
+	m.cutOff(t, false)
+	_, err := m.drive(m.start(func(s journaltest.Store) journaltest.Store { return journaltest.CrashAfter(s, 2) }), pay)
+	if log := m.log(); !errors.Is(err, journal.ErrUnusable) || log[len(log)-1] != "intent s/1/1" {
+		t.Fatalf("the crash shows as %v, log %v", err, log)
+	}
+	m.say(journal.Entry{Kind: journal.Record, Step: "s/1", Name: journal.RecordEvidence, Effect: journal.EffectNone})
+	if _, err := m.drive(m.start(nil), pay); err != nil || m.world.count("pay 1") != 1 {
+		t.Errorf("%v, %v, log %v", err, m.world.effects, m.log())
+	}
+}
