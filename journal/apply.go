@@ -154,7 +154,7 @@ func (s *State) judgeIntent(e Entry) error {
 	if e.OnCut == Doubt && s.Unconfirmed && !brokenRestored {
 		return fmt.Errorf("%w: %s is not started", ErrUnconfirmed, e.Step)
 	}
-	if err := s.judgeApproval(e); err != nil {
+	if err := s.judgeApproval(e); err != nil && !brokenApproval {
 		return err
 	}
 	return s.judgeBeginning(e)
@@ -357,6 +357,9 @@ func (s *State) foldRecord(e Entry) {
 	case e.Name == RecordEvidence && open:
 		o.Unsent = e.Effect == EffectNone
 		s.Open[e.Step] = o
+		if o.Unsent {
+			s.Woken = true
+		}
 	case e.Name == RecordExpired && open && o.OnCut == Redo:
 		o.OnCut = Doubt
 		s.Open[e.Step] = o

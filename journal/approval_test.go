@@ -101,7 +101,30 @@ func TestAnAnswerWakesARun(t *testing.T) {
 	if s = fold(t, question("a?"), yes("a?"), waits); !s.Woken {
 		t.Error("an answer that came while the run was driven is lost on whoever waits")
 	}
+	own := yes("a?")
+	own.By, own.Owner = "", me
+	if s = fold(t, question("a?"), own, waits); s.Woken {
+		t.Error("what the run itself has answered wakes it")
+	}
 	if s = fold(t, question("a?"), waits, yes("a?"), claimed(me)); s.Woken || s.Due != 0 {
 		t.Errorf("a claim leaves %+v", s)
+	}
+}
+
+// The evidence that nothing left can come from an owner that was taken over, while the next one stops because it is in doubt.
+func TestEvidenceThatNothingLeftWakesTheRun(t *testing.T) {
+	uncertain := with(released, func(e *journal.Entry) { e.Name = journal.StopUncertain })
+	unsent := with(record(journal.RecordEvidence), func(e *journal.Entry) { e.Step, e.Effect = "a", journal.EffectNone })
+	for name, log := range map[string][]journal.Entry{
+		"before the release": {intent("a", journal.Doubt), unsent, uncertain},
+		"after it":           {intent("a", journal.Doubt), uncertain, unsent},
+	} {
+		if s := fold(t, log...); !s.Woken || len(s.InDoubt()) > 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	sent := with(unsent, func(e *journal.Entry) { e.Effect = journal.EffectUnknown })
+	if s := fold(t, intent("a", journal.Doubt), uncertain, sent); s.Woken {
+		t.Error("evidence that says nothing wakes the run")
 	}
 }

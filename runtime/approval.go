@@ -50,6 +50,8 @@ func (r *Run) agreed(ctx context.Context, o op) (approval journal.Digest, refuse
 		}
 	}
 	switch {
+	case brokenApproval && past != nil && past.Result != nil:
+		return past.Intent.Request, nil, nil
 	case decision.Verdict == Deny:
 		return none, denied(o, decision.Reason), r.closeQuestion(question, past)
 	case past == nil && decision.Verdict != AskFirst, past != nil && past.Void != nil && decision.Verdict != AskFirst:

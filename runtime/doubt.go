@@ -145,9 +145,13 @@ func (r *Run) noteUnsent(intent journal.Entry, why error) {
 
 // void says for the log that a step did not happen, so that it is attempted again.
 func (r *Run) void(step journal.Step, past *journal.Past) error {
+	var voids []journal.Entry
+	r.log.view(func(_ *journal.History, s *journal.State) { voids = voidsInside(s, step) })
 	v := journal.Entry{Kind: journal.Void, Step: step, Name: past.Intent.Name, Class: past.Intent.Class, Note: "nothing of it was sent"}
-	if _, err := r.log.add(v, false); err != nil {
-		return err
+	for _, v := range append(voids, v) {
+		if _, err := r.log.add(v, false); err != nil {
+			return err
+		}
 	}
 	return errMoved
 }

@@ -165,3 +165,150 @@ func TestARestoredRunAsksBeforeItSendsUnderAKeyThatIsForgotten(t *testing.T) {
 		}
 	}
 }
+
+// A second attempt of a call sends under the key of the first, and may be held up like any repetition.
+func TestAnotherAttemptThatWasHeldUpPastItsKeyIsNotSent(t *testing.T) {
+	entered, now := 0, time.Now()
+	m := newMachine(t, map[string]tool{"keyed": func(g *guest, _ string) string {
+		entered++
+		g.must(toolabi.FuncHTTPSend, "k")
+		e := toolabi.NewError(toolabi.Unavailable, "not now")
+		e.Retry = toolabi.RetrySafe
+		panic(e)
+	}})
+	m.declare = retrying(2, time.Millisecond)
+	slow := lookedAt{Store: m.mem.Handle(), on: func() {
+		if entered == 2 {
+			now = now.Add(2 * time.Hour) // the key is remembered for one
+		}
+	}}
+	_, err := m.drive(m.process(slow, func(c *runtime.Config) {
+		c.Now, c.Invoker = func() time.Time { return now }, failing(c.Invoker.(*goInvoker))
+	}), steps("keyed"))
+	var u *runtime.UncertainError
+	if !errors.As(err, &u) || u.Why == "" || m.world.count("k") != 1 {
+		t.Errorf("ended with %v after %d sends", err, m.world.count("k"))
+	}
+}
+
+// A look-up was cut off in the middle. Somebody who knows what became of the effect says so all the same.
+func TestALookupThatWasCutOffDoesNotKeepAnybodyFromSettling(t *testing.T) {
+	for _, happened := range []bool{true, false} {
+		m := looking(t, nil)
+		m.cutOff(t, happened)
+		_, err := m.drive(m.start(func(s journaltest.Store) journaltest.Store { return journaltest.CrashAfter(s, 2) }), pay)
+		if log := m.log(); !errors.Is(err, journal.ErrUnusable) || log[len(log)-1] != "intent s/1/1" {
+			t.Fatalf("the crash shows as %v, log %v", err, log)
+		}
+		p := m.start(nil)
+		said := runtime.Resolution{Happened: happened, Now: true}
+		if happened {
+			said.Reply = []byte("done pay 1")
+		}
+		if err := p.Resolve(t.Context(), "r", "s/1", said); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.drive(p, pay); err != nil || m.world.count("pay 1") != 1 {
+			t.Errorf("happened %v: %v, %v", happened, err, m.world.effects)
+		}
+	}
+}
+
+// An answer can come while the run is still driven, in the log before the release that says that it waits. Whoever looks for
+// work goes on with it all the same.
+func TestAnAnswerThatComesBeforeTheReleaseWakesTheRun(t *testing.T) {
+	for name, answer := range map[string]runtime.Answer{"yes": {Yes: true}, "no": {}} {
+		m := agreeing(t)
+		driver := pays(`1`)
+		p := m.process(m.mem.Handle(), func(c *runtime.Config) { c.Drivers = map[string]runtime.DriverInfo{"test": {Drive: driver}} })
+		_, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+			out, err := driver(ctx, r)
+			if flushErr := r.Flush(); flushErr != nil { // another branch, which is still busy
+				return nil, flushErr
+			}
+			if err := m.start(nil).Answer(ctx, "r", "a", answer); err != nil {
+				t.Error(err)
+			}
+			return out, err
+		})
+		var w *runtime.WaitingError
+		if !errors.As(err, &w) {
+			t.Fatalf("%s: ended with %v", name, err)
+		}
+		if got := work(t, p); len(got) != 1 || m.status() == journal.Waiting {
+			t.Errorf("%s: drove %v, status %s, log %v", name, got, m.status(), m.log())
+		}
+	}
+}
+
+// A question is about to be put again, because of what was granted meanwhile, when the yes to the one before is taken back.
+// Then it is not put again, and the run does not wait for an answer to it.
+func TestAQuestionThatIsTakenBackBeforeItIsPutAgain(t *testing.T) {
+	m := agreeing(t)
+	drivers := func(c *runtime.Config) { c.Drivers = map[string]runtime.DriverInfo{"test": {Drive: pays(`1`)}} }
+	other := m.start(nil)
+	if _, err := m.drive(other, pays(`1`)); err == nil {
+		t.Fatal("it did not wait")
+	}
+	if err := other.Answer(t.Context(), "r", "a", runtime.Answer{Yes: true}); err != nil {
+		t.Fatal(err)
+	}
+	p := m.process(beforeAppend(3, func() { // 1 is the claim, 2 the grants, 3 the question
+		if err := other.Answer(t.Context(), "r", "a", runtime.Answer{}); err != nil {
+			t.Error(err)
+		}
+	})(m.mem.Handle()), drivers)
+	opts := runtime.DriveOptions{}
+	opts.Grants.HTTP = []string{"https://example.com"}
+	if _, err := p.Drive(t.Context(), "r", opts); err == nil {
+		t.Fatal("it went on")
+	}
+	work(t, p) // whatever is left to do
+	if m.status() != journal.Failed || m.world.total() != 0 {
+		t.Errorf("status %s, log %v", m.status(), m.log())
+	}
+}
+
+// The time for an answer has run out, and somebody said no just before that was written. The log has their answer, and what
+// asked sees that one, now and whenever the run is gone on with.
+func TestAnExpiryThatCameAfterAnAnswerIsNotSeen(t *testing.T) {
+	m := newMachine(t, nil)
+	now := time.Now()
+	clock := func(c *runtime.Config) { c.Now = func() time.Time { return now } }
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		_, err := r.Approve(ctx, "ask", runtime.Question{Text: "Go on?", Within: time.Hour})
+		var told *toolabi.Error
+		if errors.As(err, &told) {
+			return []byte(`"` + told.Message + `"`), nil
+		}
+		return nil, err
+	}
+	if _, err := m.drive(m.process(m.mem.Handle(), clock), driver); err == nil {
+		t.Fatal("it did not wait")
+	}
+	other := m.start(nil)
+	p := m.process(beforeAppend(2, func() { // 1 is the claim
+		if err := other.Answer(t.Context(), "r", "ask", runtime.Answer{By: "ann"}); err != nil {
+			t.Error(err)
+		}
+	})(m.mem.Handle()), clock)
+	now = now.Add(2 * time.Hour)
+	if res, err := m.drive(p, driver); err != nil || string(res.Output) != `"ann said no"` {
+		t.Errorf("ended with %s, %v, log %v", res.Output, err, m.log())
+	}
+}
+
+// While a look-up asks about an effect, its first owner learns that it was taken over before anything left, and says so. Then
+// the look-up is cut off.
+func TestALookupThatWasCutOffDoesNotKeepWhatNeverLeftFromBeingAttempted(t *testing.T) {
+	m := looking(t, nil)
+	m.cutOff(t, false)
+	_, err := m.drive(m.start(func(s journaltest.Store) journaltest.Store { return journaltest.CrashAfter(s, 2) }), pay)
+	if log := m.log(); !errors.Is(err, journal.ErrUnusable) || log[len(log)-1] != "intent s/1/1" {
+		t.Fatalf("the crash shows as %v, log %v", err, log)
+	}
+	m.say(journal.Entry{Kind: journal.Record, Step: "s/1", Name: journal.RecordEvidence, Effect: journal.EffectNone})
+	if _, err := m.drive(m.start(nil), pay); err != nil || m.world.count("pay 1") != 1 {
+		t.Errorf("%v, %v, log %v", err, m.world.effects, m.log())
+	}
+}

@@ -141,11 +141,22 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 	return out, err
 }
 
-// repeats says whether an effect may have been sent under its key before.
+// repeats says whether an effect may have been sent under its key before: by this step, by a request that it repeats, or
+// by an attempt of its call before this one.
 func (f *frame) repeats(o op, intent *journal.Entry) bool {
+	if intent == nil {
+		return false
+	}
+	if intent.Step != intent.Step.WithoutAttempts() {
+		uses := 0
+		f.run.log.view(func(h *journal.History, _ *journal.State) { uses = len(h.Uses(intent.Key)) })
+		if uses > 1 {
+			return true
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return intent != nil && (intent.Seq < f.run.from || f.vague[o.digest])
+	return intent.Seq < f.run.from || f.vague[o.digest]
 }
 
 // hostCall says to a function who asks and what it may do.

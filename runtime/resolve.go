@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,7 +110,8 @@ func asLateVerdict(said journal.Entry) journal.Entry {
 	return said
 }
 
-// settle claims a run, appends what settles a step, and lets go of the run again, in one append.
+// settle claims a run, appends what settles a step, and lets go of the run again, in one append. A look-up inside the step
+// that was cut off has nothing to find out any more.
 func (e *Engine) settle(ctx context.Context, s *journal.State, said journal.Entry) error {
 	end, err := e.begin(s.Run)
 	if err != nil {
@@ -121,8 +123,23 @@ func (e *Engine) settle(ctx context.Context, s *journal.State, said journal.Entr
 		return err
 	}
 	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "settled " + string(said.Step)}
-	said.Owner, released.Owner = claim.Owner, claim.Owner
-	return e.extend(ctx, s, claim, said, released)
+	all := append([]journal.Entry{claim}, voidsInside(s, said.Step)...)
+	all = append(all, said, released)
+	for i := range all {
+		all[i].Owner = claim.Owner
+	}
+	return e.extend(ctx, s, all...)
+}
+
+// voidsInside are the entries that end a look-up which was cut off inside a step, innermost first: a step ends only when
+// everything inside it has.
+func voidsInside(s *journal.State, step journal.Step) (voids []journal.Entry) {
+	for _, open := range slices.Backward(s.InOrder()) {
+		if open.Within(step) {
+			voids = append(voids, journal.Entry{Kind: journal.Void, Step: open, Name: s.Open[open].Name, Note: "it is known what became of " + string(step)})
+		}
+	}
+	return voids
 }
 
 // extend appends entries at the end of a log that is as s says. Errors: journal.ErrConflict when it is not.

@@ -325,7 +325,8 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		}
 		return outcome{}, err
 	}
-	result, err = r.log.addReply(result, out.precious(o), o.class == toolabi.Once && intent != nil || o.now || len(result.Writes) > 0)
+	durable := o.class == toolabi.Once && intent != nil || o.now || len(result.Writes) > 0 || answerable(intent)
+	result, err = r.log.addReply(result, out.precious(o), durable)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -335,6 +336,12 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		return outcome{}, errMoved // to the next attempt
 	}
 	return out, nil
+}
+
+// answerable says whether somebody may come before the answer that the clock gives to a step. What asked is told what is in
+// the log.
+func answerable(intent *journal.Entry) bool {
+	return intent != nil && intent.OnCut == journal.Await && intent.Due == 0
 }
 
 // unhurried is the context of what must not be repeated. Its own timeout bounds it; nothing else breaks it off, because that

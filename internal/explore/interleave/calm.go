@@ -15,6 +15,7 @@ func (t *trial) calm() {
 	for _, p := range t.procs {
 		p.asleep = false
 	}
+	t.limits.withdrawals, t.limits.abandons = 0, 0 // who has said something means it
 	for range maxDrives {
 		if !t.settle() {
 			return
@@ -27,9 +28,9 @@ func (t *trial) calm() {
 		if t.done() {
 			break
 		}
-		time.Sleep(time.Minute) // longer than any claim
+		time.Sleep(t.untilDue())
 		t.mu.Lock()
-		t.startDrive()
+		t.startDrive(t.calmWay)
 		t.mu.Unlock()
 	}
 	if !t.done() {
@@ -41,7 +42,7 @@ func (t *trial) calm() {
 	length := t.store.log.state.Len
 	for range 2 { // whoever asks again is told the same
 		t.mu.Lock()
-		t.startDrive()
+		t.startDrive(func() way { return directly })
 		t.mu.Unlock()
 		if !t.settle() {
 			return
@@ -52,6 +53,17 @@ func (t *trial) calm() {
 		t.violate("OTHER-END", "driving a finished run has changed its log from %d to %d entries", length, now)
 		t.mu.Unlock()
 	}
+}
+
+// untilDue is how long it takes until the run can be driven: longer than any claim, and until its time has come.
+func (t *trial) untilDue() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := time.Minute
+	if due := t.store.log.state.Due; due != 0 {
+		d = max(d, time.Until(time.Unix(0, due)))
+	}
+	return d
 }
 
 // done says whether the run is finished and nobody is asked for anything.

@@ -25,6 +25,9 @@ func (t *trial) checkSend(m *message) {
 	base := m.step.WithoutAttempts()
 	l := &t.store.log
 	for _, r := range l.find(journal.Result, m.step) {
+		if m.promise != onlyOnce && r.Step != m.step {
+			continue // another attempt of its call, under the same key
+		}
 		if r.Outcome == journal.OK || r.Effect == journal.EffectApplied {
 			t.violate("SENT-AFTER-RESULT", "%s is sent, and the log holds its result", m.step)
 		}
@@ -58,6 +61,9 @@ func (t *trial) began(p *process, what, step string) {
 		t.violate("REPLAY", "%s is executed for %s when a finished log is replayed", what, step)
 		return
 	}
+	if t.store.log.state.Finished && what != "a request" {
+		return // a look-up of what the run has left in doubt
+	}
 	if t.store.log.state.CancelAsked && p.handle.known > uint64(t.store.log.position(journal.Cancel)) {
 		t.violate("STARTED-AFTER-CANCEL", "%s begins %s for %s, and knows that the run is cancelled", p.name, what, step)
 	}
@@ -76,14 +82,25 @@ func (t *trial) appended(p *process, entries []journal.Entry) {
 			case finished && e.Kind != journal.Late && e.Kind != journal.Record:
 				t.violate("WRITTEN-AFTER-FINISH", "%s %s", e.Kind, e.Step)
 			}
+			switch {
+			case e.Kind == journal.Intent:
+				t.checkAgreed(i)
+			case e.Kind == journal.Result && e.By != "":
+				t.checkAnswer(p, &l[i])
+			}
 			t.count(p, e)
 		}
 		cancelled, finished = cancelled || e.Kind == journal.Cancel, finished || e.Kind == journal.Finished
 	}
 }
 
-// driven holds the end of a drive against the promises. The caller holds mu.
+// driven holds the end of a drive against the promises.
 func (t *trial) driven(p *process, res runtime.Result, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.dead {
+		return
+	}
 	t.lastErr = err
 	if t.traced {
 		t.note(fmt.Sprintf("%s has driven: %q, %v", p.name, res.Output, err))
@@ -91,7 +108,6 @@ func (t *trial) driven(p *process, res runtime.Result, err error) {
 	if !t.expected(p, err) {
 		t.violate("DRIVE", "%s ends with %v", p.name, err)
 	}
-	t.checkReplies(p)
 	var failed *runtime.FailedError
 	if err == nil || errors.As(err, &failed) {
 		t.checkFinal(fmt.Sprintf("%q, %v", res.Output, err))
@@ -214,7 +230,7 @@ func (t *trial) checkLog() {
 func (t *trial) checkReplay() {
 	l := t.store.log
 	end := l.position(journal.Finished)
-	if end < 0 || l.state.CancelAsked {
+	if end < 0 || l.state.CancelAsked || l.entries[end].Abandon {
 		return
 	}
 	again := &trial{c: repeating(nil), scenario: t.scenario, owners: true, store: newStore(), world: newProvider(), traced: t.traced}

@@ -17,15 +17,20 @@ type guests struct {
 // guest is what a tool sees of the host.
 type guest struct {
 	guests
-	ctx  context.Context
-	host toolabi.HostFunc
-	name string // what it was called for: the driver's step
+	ctx   context.Context
+	host  toolabi.HostFunc
+	input []byte
+	name  string // what it was called for: the driver's step
 }
 
 // Invoke enters a tool.
 func (g guests) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error) {
-	in := guest{g, ctx, host, strings.Trim(string(inv.Input), `"`)}
+	in := guest{g, ctx, host, inv.Input, strings.Trim(string(inv.Input), `"`)}
+	if strings.HasPrefix(in.name, "{") {
+		in.name = inv.Tool
+	}
 	g.t.began(g.p, "a tool", in.name)
+	g.t.checkEntered(g.p, inv)
 	if g.t.pause(g.p, waiter{at: atEnter, step: in.name}) == dead {
 		return toolabi.Outcome{}, errDead
 	}
@@ -38,6 +43,8 @@ func (g guests) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi
 	}
 	var outcome *toolabi.Error
 	switch {
+	case err == nil && strings.HasPrefix(out, "{"):
+		return toolabi.Outcome{Output: []byte(out)}, nil
 	case err == nil:
 		return toolabi.Outcome{Output: []byte(`"` + out + `"`)}, nil
 	case errors.As(err, &outcome):
@@ -70,6 +77,30 @@ func (g *guest) ask(function, request string) (string, error) {
 		return "", a.Err
 	}
 	return string(a.Reply), nil
+}
+
+// call calls another tool, for something that has a name of its own.
+func (g *guest) call(tool, name string) (string, error) {
+	request, err := toolabi.Encode(toolabi.ToolCallRequest{Tool: "m." + tool, Input: []byte(`"` + name + `"`)})
+	if err != nil {
+		return "", err
+	}
+	reply, err := g.ask(toolabi.FuncToolCall, string(request))
+	if err != nil {
+		return "", err
+	}
+	var r toolabi.ToolCallReply
+	err = toolabi.Decode([]byte(reply), &r)
+	return strings.Trim(string(r.Output), `"`), err
+}
+
+// wait asks a function that suspends the run.
+func (g *guest) wait(function string, request any) error {
+	b, err := toolabi.Encode(request)
+	if err == nil {
+		_, err = g.ask(function, string(b))
+	}
+	return err
 }
 
 func (g *guest) read() (string, error) { return g.ask(toolabi.FuncClock, "") }

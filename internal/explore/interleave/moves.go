@@ -29,7 +29,7 @@ func (t *trial) anything() func() {
 	case r < 82:
 		return t.passTime()
 	case r < 87:
-		if t.startDrive() {
+		if t.startDrive(t.anyWay) {
 			return nil
 		}
 	case r < 91:
@@ -46,7 +46,7 @@ func (t *trial) anything() func() {
 	}
 	switch t.c.draw(3) { // everybody is idle
 	case 1:
-		if t.startDrive() {
+		if t.startDrive(t.anyWay) {
 			return nil
 		}
 	case 2:
@@ -83,6 +83,9 @@ func (t *trial) faultOf(w *waiter) verdict {
 	case w.at == atAppended && t.limits.errors > 0 && t.c.chance(4):
 		t.limits.errors--
 		return failed
+	case w.at == atFetch && t.limits.breaks > 0 && t.c.chance(20):
+		t.limits.breaks--
+		return [...]verdict{vague, refused}[t.c.draw(2)]
 	case w.at == atSend && t.limits.breaks > 0 && t.c.chance(15):
 		t.limits.breaks--
 		return refused
@@ -158,7 +161,7 @@ func (t *trial) passTime() func() {
 }
 
 // startDrive lets an idle process drive the run, in a new life if it has ended.
-func (t *trial) startDrive() bool {
+func (t *trial) startDrive(how func() way) bool {
 	i := t.c.draw(len(t.procs))
 	for range t.procs {
 		p := t.procs[i]
@@ -167,8 +170,7 @@ func (t *trial) startDrive() bool {
 			t.procs[i] = p
 		}
 		if !p.driving {
-			t.note(p.name + " begins to drive")
-			t.drive(p)
+			t.drive(p, how())
 			return true
 		}
 		i = (i + 1) % len(t.procs)
@@ -179,12 +181,12 @@ func (t *trial) startDrive() bool {
 // answer lets a person answer something.
 func (t *trial) answer() bool {
 	qs := t.questions()
-	if t.person.driving || len(qs) == 0 {
+	p := t.idle()
+	if p == nil || len(qs) == 0 {
 		return false
 	}
 	q := qs[t.c.draw(len(qs))]
-	t.note("a person " + q.String())
-	t.say(q)
+	t.say(p, q)
 	return true
 }
 
@@ -207,10 +209,8 @@ func (t *trial) fault(r int) bool {
 		t.note(p.name + " is interrupted")
 		p.stopped = true
 		p.cancel()
-	case r < 98 && l.cancels > 0 && !t.person.driving && t.store.log.state.Len > 0 && !t.store.log.state.Finished:
-		l.cancels--
-		t.note("somebody cancels")
-		t.cancelRun()
+	case r < 98 && t.idle() != nil && t.store.log.state.Len > 0 && !t.store.log.state.Finished:
+		return t.giveUp()
 	case r >= 98 && l.restores > 0:
 		return t.restoreOrBackup()
 	default:
@@ -225,7 +225,7 @@ func (t *trial) restoreOrBackup() bool {
 	case t.store.backup == nil && t.store.log.state.Len > 0:
 		t.note("a backup is taken")
 		t.store.backup = t.store.log.clone()
-	case t.store.backup != nil && !t.person.driving:
+	case t.store.backup != nil && !t.spoken():
 		t.note("everybody ends, and the backup is restored")
 		t.limits.restores--
 		for _, p := range t.procs {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -14,7 +15,7 @@ import (
 type question struct {
 	about string
 	step  journal.Step
-	ask   func(ctx context.Context) error
+	ask   func(ctx context.Context, p *process) error
 }
 
 // questions lists what the log asks of people now. They look at the provider and say what they see; they never insist.
@@ -23,31 +24,47 @@ func (t *trial) questions() []question {
 	var qs []question
 	s := t.store.log.state
 	for _, step := range s.InDoubt() {
-		qs = append(qs, question{"resolves", step, func(ctx context.Context) error { return t.resolve(ctx, step) }})
+		qs = append(qs, question{"resolves", step, func(ctx context.Context, p *process) error { return t.resolve(ctx, p, step) }})
 	}
 	if s.Late > 0 {
-		qs = append(qs, question{"acknowledges", "", func(ctx context.Context) error {
-			return t.person.engine.Acknowledge(ctx, runID, "ann", "seen")
+		qs = append(qs, question{"acknowledges", "", func(ctx context.Context, p *process) error {
+			return p.engine.Acknowledge(ctx, runID, p.name, "seen")
 		}})
 	}
 	if s.Unconfirmed && !s.Finished {
 		qs = append(qs, question{"confirms or cancels", "", t.confirm})
 	}
-	return qs
+	return append(qs, t.approvals()...)
 }
 
-// say lets the person answer. The caller holds mu.
-func (t *trial) say(q question) {
+// idle returns a person who says nothing now, or nil. The caller holds mu.
+func (t *trial) idle() *process {
+	for _, p := range t.people {
+		if !p.driving {
+			return p
+		}
+	}
+	return nil
+}
+
+// spoken says whether anybody is about to say something. The caller holds mu.
+func (t *trial) spoken() bool {
+	return slices.ContainsFunc(t.people[:], func(p *process) bool { return p.driving })
+}
+
+// say lets a person say something. The caller holds mu.
+func (t *trial) say(p *process, q question) {
+	t.note(fmt.Sprintf("%s %s", p.name, q))
 	t.tasks++
-	t.person.driving = true
+	p.driving = true
 	go func() {
-		err := q.ask(context.Background())
+		err := q.ask(context.Background(), p)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.tasks--
-		t.person.driving = false
-		if !t.acceptable(err) && !t.person.dead {
-			t.violate("PERSON", "%s %s: %v", q.about, q.step, err)
+		p.driving = false
+		if !t.acceptable(err) && !p.dead {
+			t.violate("PERSON", "%s %s %s: %v", p.name, q.about, q.step, err)
 		}
 	}()
 }
@@ -56,12 +73,14 @@ func (t *trial) say(q question) {
 func (t *trial) acceptable(err error) bool {
 	var soon *runtime.TooSoonError
 	var busy *runtime.BusyError
-	return err == nil || errors.As(err, &soon) || errors.As(err, &busy) || errors.Is(err, runtime.ErrNotOpen) ||
-		errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrFenced)
+	var answered *runtime.AnsweredError
+	var other *runtime.ShownError
+	return err == nil || errors.As(err, &soon) || errors.As(err, &busy) || errors.As(err, &answered) || errors.As(err, &other) ||
+		errors.Is(err, runtime.ErrNotOpen) || errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrFenced) || errors.Is(err, journal.ErrExpired)
 }
 
 // resolve says what became of a step, as the provider shows it at this moment.
-func (t *trial) resolve(ctx context.Context, step journal.Step) error {
+func (t *trial) resolve(ctx context.Context, p *process, step journal.Step) error {
 	t.mu.Lock()
 	var res runtime.Resolution
 	for _, in := range t.store.log.find(journal.Intent, step) {
@@ -70,33 +89,29 @@ func (t *trial) resolve(ctx context.Context, step journal.Step) error {
 		}
 	}
 	t.mu.Unlock()
-	res.By = "ann"
-	return t.person.engine.Resolve(ctx, runID, step, res)
+	res.By = p.name
+	return p.engine.Resolve(ctx, runID, step, res)
 }
 
 // confirm looks at the world after a backup was restored: where it is ahead of the log the run is cancelled, where a
 // request is on its way it has to wait.
-func (t *trial) confirm(ctx context.Context) error {
+func (t *trial) confirm(ctx context.Context, p *process) error {
 	t.mu.Lock()
 	ahead, wait := t.ahead(time.Now())
 	t.saidAhead = t.saidAhead || ahead
-	s := t.store.log.state.Clone()
 	t.mu.Unlock()
 	switch {
 	case ahead:
-		return t.person.engine.Cancel(ctx, runID, "ann", "the provider has done more than the log knows")
+		return p.engine.Cancel(ctx, runID, p.name, "the provider has done more than the log knows")
 	case wait:
 		return nil
 	}
-	err := t.person.handle.Append(ctx, runID, s.Len, journal.Entry{
-		Kind: journal.Record, Name: journal.RecordConfirmed, By: "ann", Time: max(time.Now().UnixNano(), s.Time), After: s.Head,
-	})
-	if errors.Is(err, journal.ErrConflict) {
-		return nil // and they look again
+	err := p.engine.Confirm(ctx, runID, p.name, "they are the same")
+	if err == nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		clear(t.world.sent) // nothing that left before arrives any more
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	clear(t.world.sent) // nothing that left before arrives any more
 	return err
 }
 
@@ -118,16 +133,24 @@ func (t *trial) ahead(now time.Time) (ahead, wait bool) {
 	return ahead, wait
 }
 
-// cancelRun lets a third party cancel the run. The caller holds mu.
-func (t *trial) cancelRun() {
-	t.cancels++
-	t.say(question{about: "cancels", ask: func(ctx context.Context) error {
-		err := t.person.engine.Cancel(ctx, runID, "bob", "changed my mind")
-		if errors.Is(err, journal.ErrNotFound) {
-			return nil
-		}
-		return err
-	}})
+// giveUp lets a person cancel the run, or abandon it. The caller holds mu.
+func (t *trial) giveUp() bool {
+	switch abandon := t.c.draw(2) == 1; {
+	case !abandon && t.limits.cancels > 0:
+		t.limits.cancels--
+		t.cancels++
+		t.say(t.idle(), question{about: "cancels", ask: func(ctx context.Context, p *process) error {
+			return p.engine.Cancel(ctx, runID, p.name, "changed my mind")
+		}})
+	case abandon && t.limits.abandons > 0:
+		t.limits.abandons--
+		t.say(t.idle(), question{about: "abandons", ask: func(ctx context.Context, p *process) error {
+			return p.engine.Abandon(ctx, runID, p.name, "it takes too long")
+		}})
+	default:
+		return false
+	}
+	return true
 }
 
 // restore puts the backup in the place of the log. Whoever used the log has ended. The caller holds mu.

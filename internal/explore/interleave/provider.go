@@ -17,6 +17,8 @@ const (
 	settleTime  = 5 * time.Second // of tools that must not be repeated
 	keyTTL      = 2 * time.Minute
 	leaseTime   = 40 * time.Second
+	napTime     = 20 * time.Second
+	answerTime  = 90 * time.Second // within which a yes counts, where that is limited
 )
 
 // promise is what the provider and the log are held to for an operation.

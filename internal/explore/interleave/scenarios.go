@@ -14,9 +14,10 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-const runID = "r"
-
-func sendsFor([]byte) time.Duration { return sendTimeout }
+const (
+	runID      = "r"
+	driverName = "explored"
+)
 
 // scenario is a driver and the tools that it calls. A new one is a line in the table below; a new tool, or a new kind of
 // step, is a function that the driver or the tool calls.
@@ -40,57 +41,18 @@ var scenarios = []*scenario{
 	{name: "a keyed tool that sees errors and tries again", drive: inOrder("stubborn_keyed", "keyed"), tools: []tool{stubbornKeyed, keyedTool}},
 	{name: "two branches", drive: inParallel("charge", "keyed"), tools: []tool{charge, keyedTool}},
 	{name: "two branches, then another", drive: inParallel("stubborn", "charge", "idem"), tools: []tool{stubborn, charge, idem}},
+	{name: "a tool that is tried again", drive: inOrder("retried", "charge"), tools: []tool{retried, charge}},
+	{name: "tools that are tried again in two branches", drive: inParallel("retried", "retried_keyed"), tools: []tool{retried, retriedKeyed}},
+	{name: "a tool that is looked up", drive: inOrder("pay", "charge"), tools: []tool{pay, findPay, charge}},
+	{name: "a tool that is looked up in two branches", drive: inParallel("pay", "keyed"), tools: []tool{pay, findPay, keyedTool}},
+	{name: "a tool that sleeps", drive: inOrder("nap", "charge"), tools: []tool{nap, charge}},
+	{name: "branches that sleep and ask", drive: waitBeside, tools: []tool{nap, ask, charge}},
+	{name: "a call that somebody agrees to", drive: inOrder("agreed", "charge"), tools: []tool{agreed, charge}},
+	{name: "two calls that somebody agrees to", drive: inParallel("agreed", "agreed_again"), tools: []tool{agreed, agreedAgain}},
+	{name: "a tool that calls another twice", drive: inOrder("caller", "charge"), tools: []tool{caller, charge}},
+	{name: "a tool that calls what somebody agrees to", drive: inParallel("asker", "pay"), tools: []tool{asker, agreed, pay, findPay}},
 	{name: "the driver's own effects", drive: ownEffects, tools: []tool{charge}},
 	{name: "the driver's own effects beside calls", drive: ownBeside, tools: []tool{charge, keyedTool}},
-}
-
-var (
-	charge = tool{toolabi.Tool{Name: "charge", Idempotency: toolabi.NonIdempotent, SettleMS: ms(settleTime)}, onlyOnce, func(g *guest) (string, error) {
-		read, err := g.read()
-		if err != nil {
-			return "", err
-		}
-		return g.sendAll(read, "a", "b")
-	}}
-	keyedTool = tool{toolabi.Tool{Name: "keyed", Idempotency: toolabi.Keyed, KeyTTLMS: ms(keyTTL)}, keyed, func(g *guest) (string, error) {
-		read, err := g.read()
-		if err != nil {
-			return "", err
-		}
-		return g.sendAll(read, "k")
-	}}
-	idem = tool{toolabi.Tool{Name: "idem", Idempotency: toolabi.Idempotent}, repeatable, func(g *guest) (string, error) {
-		return g.sendAll("", "i", "j")
-	}}
-	stubborn      = tool{toolabi.Tool{Name: "stubborn", Idempotency: toolabi.NonIdempotent, SettleMS: ms(settleTime)}, onlyOnce, tryAgain}
-	stubbornKeyed = tool{toolabi.Tool{Name: "stubborn_keyed", Idempotency: toolabi.Keyed, KeyTTLMS: ms(keyTTL)}, keyed, tryAgain}
-)
-
-func ms(d time.Duration) uint64 { return uint64(d.Milliseconds()) }
-
-// sendAll sends one operation after the other, and fails with the first that fails.
-func (g *guest) sendAll(read string, ops ...string) (string, error) {
-	var replies []string
-	for _, op := range ops {
-		reply, err := g.send(op, read)
-		if err != nil {
-			return "", err
-		}
-		replies = append(replies, reply)
-	}
-	return strings.Join(replies, ", "), nil
-}
-
-// tryAgain sends again what it is told has failed, unless it is told that it took place.
-func tryAgain(g *guest) (reply string, err error) {
-	for range 3 {
-		reply, err = g.send("s", "")
-		var told *toolabi.Error
-		if err == nil || !errors.As(err, &told) || told.Effect == toolabi.EffectApplied {
-			break
-		}
-	}
-	return reply, err
 }
 
 func (s *scenario) tool(name string) tool {
@@ -107,7 +69,7 @@ func (s *scenario) spec() (runtime.Spec, map[toolabi.Digest][]byte) {
 	}
 	d := toolabi.DigestOf(wasm)
 	spec := runtime.Spec{
-		Driver: "explored", Input: []byte(`{}`), Modules: []runtime.Module{{Name: "m", Digest: d, Manifest: m}},
+		Driver: driverName, Input: []byte(`{}`), Modules: []runtime.Module{{Name: "m", Digest: d, Manifest: m}},
 		Limits: toolabi.Limits{TimeoutMS: ms(24 * time.Hour)},
 	}
 	return spec, map[toolabi.Digest][]byte{d: wasm}
@@ -210,6 +172,23 @@ func ownBeside(d *drive) ([]byte, error) {
 		func() (string, error) { return d.do("mail", toolabi.Once) },
 		func() (string, error) { return d.do("model", toolabi.Effect) },
 		func() (string, error) { return d.call("keyed") },
+	)
+	if err != nil {
+		return nil, err
+	}
+	out, err := d.call("charge")
+	return fmt.Appendf(nil, "%q%q", outs, out), err
+}
+
+// waitBeside sleeps and asks somebody in branches, beside tools that do the same.
+func waitBeside(d *drive) ([]byte, error) {
+	outs, err := d.both(
+		func() (string, error) { return d.call("nap") },
+		func() (string, error) { return d.call("ask") },
+		func() (string, error) { return "", d.run.Sleep(d.ctx, "pause", napTime) },
+		func() (string, error) {
+			return said(d.run.Approve(d.ctx, "agree", runtime.Question{Text: "Go on?", Within: answerTime}))
+		},
 	)
 	if err != nil {
 		return nil, err

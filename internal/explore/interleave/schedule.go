@@ -21,10 +21,11 @@ const (
 	atAppended              // they are in the log, and the process does not know yet
 	atSend                  // a request is about to be sent
 	atReply                 // it was sent, and its reply is waited for
+	atFetch                 // the provider is about to be asked what it has
 )
 
 var pointNames = [...]string{
-	"asks for a step", "enters", "asks", "returns", "reads the log", "looks", "appends", "learns that it has appended", "sends", "waits for the reply",
+	"asks for a step", "enters", "asks", "returns", "reads the log", "looks", "appends", "learns that it has appended", "sends", "waits for the reply", "asks the provider",
 }
 
 // verdict is what a process finds when it goes on.
@@ -40,10 +41,11 @@ const (
 	replied           // the reply is there
 	broken            // the connection broke: nothing is known
 	illegible         // a reply came which cannot be shown: it took place
+	vague             // the provider cannot tell now
 )
 
 var verdictNames = [...]string{
-	"", "dead", "the journal is busy", "no space", "the journal reports an error", "no connection", "reply", "the connection breaks", "an illegible reply",
+	"", "dead", "the journal is busy", "no space", "the journal reports an error", "no connection", "reply", "the connection breaks", "an illegible reply", "the provider cannot tell",
 }
 
 // waiter is a goroutine of a process that waits for the scheduler.

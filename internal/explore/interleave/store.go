@@ -208,6 +208,8 @@ func (h *handle) List(ctx context.Context, q journal.Query) iter.Seq2[journal.St
 		h.t.mu.Unlock()
 		if gone {
 			yield(journal.State{}, h.unusable())
+		} else if ctx.Err() != nil {
+			yield(journal.State{}, context.Cause(ctx))
 		} else if s.Len > 0 && q.Match(s) {
 			yield(*s, nil)
 		}

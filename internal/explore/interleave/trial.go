@@ -24,11 +24,13 @@ type trial struct {
 	world     *provider
 	procs     [2]*process
 	lives     int
-	person    *process
+	people    [2]*process
 	waiters   []*waiter
 	tasks     int // goroutines that drive or say something
 	drives    int
 	reads     int
+	grants    int  // how often more was granted
+	byWork    bool // once nothing goes wrong any more, Work drives
 	cancels   int
 	restores  int
 	saidAhead bool // a person has said that the world is ahead of the log
@@ -44,7 +46,7 @@ type trial struct {
 
 // budget is what may still go wrong.
 type budget struct {
-	kills, errors, breaks, cancels, interrupts, restores, stops int
+	kills, errors, breaks, cancels, interrupts, restores, stops, withdrawals, grants, abandons int
 }
 
 func newTrial(c *choices, counts *Counts) *trial {
@@ -57,9 +59,15 @@ func newTrial(c *choices, counts *Counts) *trial {
 		}
 		return most
 	}
-	t.limits = budget{kills: some(3), errors: some(2), breaks: some(2), cancels: some(1), interrupts: some(1), restores: some(1), stops: some(2)}
-	t.person = t.begin("person")
-	t.person.isPerson = true
+	t.limits = budget{
+		kills: some(3), errors: some(2), breaks: some(2), cancels: some(1), interrupts: some(1), restores: some(1), stops: some(2),
+		withdrawals: some(2), grants: some(2), abandons: some(1),
+	}
+	t.byWork = c.draw(2) == 1
+	for i, name := range [...]string{"ann", "bob"} {
+		t.people[i] = t.begin(name)
+		t.people[i].isPerson = true
+	}
 	for i := range t.procs {
 		t.procs[i] = t.life(i)
 	}
@@ -92,10 +100,11 @@ func (t *trial) run() {
 		t.checkReplay()
 	}
 	t.mu.Lock()
-	for _, p := range append(t.procs[:], t.person) {
+	for _, p := range append(t.procs[:], t.people[:]...) {
 		t.end(p)
 	}
 	t.mu.Unlock()
+	time.Sleep(time.Minute) // whoever waits for the next attempt has no other way to notice
 	synctest.Wait()
 	if t.tasks > 0 && t.violation == nil {
 		t.violation = &Violation{"STUCK", fmt.Sprintf("%d goroutines do not end with their processes", t.tasks)}
