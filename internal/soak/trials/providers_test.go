@@ -9,9 +9,8 @@ import (
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
 
-// A kill takes most of a second of a processor, all told, so that without the flag there are few. From 20 on it is also
-// judged where they land.
-var killsPerProvider = flag.Int("kills", 5, "how many processes to kill against each provider")
+// A kill takes most of a second of a processor, all told. From 20 on it is also judged where they land.
+var killsPerProvider = flag.Int("kills", 25, "how many processes to kill against each provider")
 
 func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	if testing.Short() {
@@ -20,7 +19,11 @@ func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	for _, c := range []struct {
 		provider string
 		doubts   bool // a person was asked
-	}{{"honours", false}, {"ignores", true}, {"drops", true}, {"late", true}, {"conflict", true}} {
+		lookups  bool // a look-up was
+	}{
+		{"honours", false, false}, {"ignores", true, false}, {"drops", true, false}, {"late", true, false}, {"conflict", true, false},
+		{"lookup", false, true}, {"lookup-late", false, true},
+	} {
 		t.Run(c.provider, func(t *testing.T) {
 			t.Parallel()
 			cfg := config(t, "", *killsPerProvider)
@@ -35,6 +38,12 @@ func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 			}
 			if report.Provider != c.provider || report.Kills < *killsPerProvider || report.Uncertain > 0 && !c.doubts {
 				t.Errorf("provider %q, %d kills, %d uncertain effects", report.Provider, report.Kills, report.Uncertain)
+			}
+			if c.lookups != (report.Found+report.NotFound > 0) || report.NotFound > 0 && report.NotYet == 0 && report.Kills >= 25 {
+				t.Errorf("%d effects were found by a look-up, %d were not, and %d times it was too soon to say", report.Found, report.NotFound, report.NotYet)
+			}
+			if c.provider == "conflict" && (report.Again == 0 || report.Declined+report.Unsettled > report.Trials/2) {
+				t.Errorf("%d attempts followed a failed one, and %d and %d of %d runs have failed", report.Again, report.Declined, report.Unsettled, report.Trials)
 			}
 			if report.Uncertain != report.Happened+report.DidNotHappen || report.Requests < report.Charges {
 				t.Errorf("%d uncertain effects, %d and %d of them resolved; %d requests for %d charges",
@@ -51,6 +60,23 @@ func TestAProviderThatOnlySaysItHonoursKeysIsFoundOut(t *testing.T) {
 	}
 	cfg := config(t, "", 50)
 	cfg.Provider = "lies"
+	report, err := trials.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Err() == nil || report.Repeated == 0 {
+		t.Errorf("after %d kills nothing was found:\n%s", report.Kills, report)
+	}
+}
+
+// A look-up that sees nothing is worth something only once the request has settled, and the trials have to see it when wrun
+// does not wait for that.
+func TestAProgramThatBelievesALookUpTooSoonIsFoundOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program a second time")
+	}
+	cfg := config(t, "broken_settle", 50)
+	cfg.Provider = "lookup-late"
 	report, err := trials.Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

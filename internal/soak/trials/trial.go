@@ -38,6 +38,7 @@ type trial struct {
 
 	log    []entry // as it was read last
 	output string  // what the run returned
+	wait   bool    // the next process waits where the run has to
 	failed int     // the charge with which the run failed, -1 for none
 	detail string  // how it failed
 }
@@ -59,6 +60,9 @@ func (t *trial) play(ctx context.Context) error {
 // round lets one process go on with the run, and perhaps kills it.
 func (t *trial) round(ctx context.Context) (done bool, err error) {
 	if len(inDoubt(t.log)) > 0 && t.rng.IntN(2) == 0 {
+		if t.provider.settle > 0 {
+			return false, t.reconcile(ctx)
+		}
 		return false, t.resolve(ctx) // what a person may do at once, without asking wrun first
 	}
 	before := t.log
@@ -83,6 +87,8 @@ func (t *trial) round(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		return false, t.resolve(ctx)
+	case exit.Code == exitSuspended && t.provider.settle > 0:
+		return false, t.notYet(ctx)
 	case exit.Code == exitSuspended:
 		return false, pause(ctx, 250*time.Millisecond) // what it waits for comes by itself
 	case exit.Code == exitFailed && t.provider.refuses && has(t.log, "finished"):
@@ -115,6 +121,8 @@ func (t *trial) fate() fate {
 		return fate{} // a process that was started because one died is left alone more often
 	}
 	switch {
+	case t.provider.settle > 0 && len(inDoubt(t.log)) > 0 && n < 40:
+		return fate{trap: t.lookupTrap()}
 	case n < 5, n < 60 && t.fresh != "" && len(t.log) == 0: // while it starts, and makes the journal
 		return fate{after: 1 + time.Duration(t.rng.Int64N(int64(t.whole/5)))}
 	case n < 40:
@@ -146,6 +154,9 @@ func (t *trial) drive(ctx context.Context) (Exit, error) {
 	f := t.fate()
 	t.world.set(f.trap)
 	args := []string{"--json", "resume", t.run}
+	if t.wait {
+		args = append(args, "--wait")
+	}
 	if len(t.log) == 0 {
 		args = []string{"--json", "run", filepath.Join(t.dir, "plan.yaml"), "--id", t.run, "--allow-http", t.world.url, "--input", planInput(t.world.url, t.run)}
 	}

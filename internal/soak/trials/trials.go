@@ -66,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if s.Workers == 0 {
 		s.Workers = 2
-		if s.provider.late > 0 {
+		if s.provider.late > 0 || s.provider.settle > 0 {
 			s.Workers = 6
 		}
 	}
