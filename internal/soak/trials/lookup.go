@@ -17,7 +17,7 @@ func (t *trial) notYet(ctx context.Context) error {
 		return fmt.Errorf("the run was suspended, and nothing of it is in doubt")
 	}
 	t.report.tell(func(r *Report) { r.NotYet++ })
-	if t.wait = t.rng.IntN(2) == 0; t.wait {
+	if t.wait = t.rng.IntN(3) > 0; t.wait {
 		return nil
 	}
 	return pause(ctx, time.Duration(t.rng.Int64N(int64(t.provider.settle))))
@@ -32,7 +32,7 @@ func (t *trial) lookupTrap() *trap {
 // reconcile lets wrun ask the look-up, and go on with nothing. The process may be killed too.
 func (t *trial) reconcile(ctx context.Context) error {
 	var f fate
-	if t.rng.IntN(4) == 0 {
+	if t.rng.IntN(2) == 0 && !t.enough() {
 		f.trap = t.lookupTrap()
 	}
 	t.world.set(f.trap)

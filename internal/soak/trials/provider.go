@@ -63,7 +63,7 @@ var providers = []provider{
 	},
 	{ // says no for the time being, and for good
 		name: "conflict", calls: 8, tool: keyedMostly, base: ledger.Behaviour{HonourKeys: true},
-		spots: []spot{later, later, later, conflict, unprocessable, arrived, accepted, halfway}, late: 4 * time.Second,
+		spots: []spot{later, later, later, conflict, conflict, unprocessable, arrived, accepted, halfway}, late: 4 * time.Second,
 		hurries: true, refuses: true,
 	},
 	{ // takes every request for a new one, and the tool looks what became of the one before
@@ -81,7 +81,7 @@ var providers = []provider{
 const chargeSettle = 5 * time.Second
 
 func keyedMostly(call int) string {
-	if call%3 == 0 {
+	if call == 5 {
 		return "charge"
 	}
 	return "charge_keyed"

@@ -34,6 +34,7 @@ type trial struct {
 	run      string
 	whole    time.Duration // how long a run takes that nobody disturbs
 	report   *Report
+	enough   func() bool     // nobody needs to be killed any more
 	settled  map[string]bool // the attempts that were resolved
 
 	log    []entry // as it was read last
@@ -59,11 +60,13 @@ func (t *trial) play(ctx context.Context) error {
 
 // round lets one process go on with the run, and perhaps kills it.
 func (t *trial) round(ctx context.Context) (done bool, err error) {
-	if len(inDoubt(t.log)) > 0 && t.rng.IntN(2) == 0 {
-		if t.provider.settle > 0 {
+	if len(inDoubt(t.log)) > 0 {
+		switch n := t.rng.IntN(4); {
+		case t.provider.settle > 0 && n == 0:
 			return false, t.reconcile(ctx)
+		case t.provider.settle == 0 && n < 2:
+			return false, t.resolve(ctx) // what a person may do at once, without asking wrun first
 		}
-		return false, t.resolve(ctx) // what a person may do at once, without asking wrun first
 	}
 	before := t.log
 	exit, err := t.drive(ctx)
@@ -117,8 +120,8 @@ func (t *trial) fate() fate {
 		left = 1
 	}
 	n := t.rng.IntN(100)
-	if len(t.log) > 0 && n >= 75 {
-		return fate{} // a process that was started because one died is left alone more often
+	if len(t.log) > 0 && n >= 90 || t.enough() {
+		return fate{}
 	}
 	switch {
 	case t.provider.settle > 0 && len(inDoubt(t.log)) > 0 && n < 40:
