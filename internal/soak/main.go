@@ -30,7 +30,7 @@ func main() {
 	flag.IntVar(&cfg.Kills, "kills", 1000, "how many processes to kill")
 	flag.Uint64Var(&cfg.Seed, "seed", rand.Uint64(), "what chance is drawn from")
 	flag.StringVar(&cfg.Dir, "dir", "", "an empty directory for journal and ledgers, kept; none means a temporary one, kept when something disagrees")
-	flag.IntVar(&cfg.Workers, "workers", 2, "how many trials go on at once")
+	flag.IntVar(&cfg.Workers, "workers", 0, "how many trials go on at once; 0 means 2, and 6 where most of the time is spent waiting")
 	provider := flag.String("provider", "mixed", "how the ledger behaves: "+strings.Join(trials.Providers(), ", ")+", or all of them, one after the other")
 	tags := flag.String("tags", "", "build tags of wrun, such as broken_nointent, with which the soak has to fail")
 	flag.Parse()

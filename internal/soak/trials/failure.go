@@ -11,17 +11,16 @@ const unsettled = "unsettled"
 // readFailure finds with which charge the run has failed, and how. A failure that leaves the charge open has to say so.
 func (t *trial) readFailure() error {
 	for i, w := range t.provider.planCharges(t.run) {
-		for _, e := range t.log {
-			if e.Kind != "result" || e.first() != w.call || e.Outcome == "ok" {
-				continue
-			}
-			var said struct{ Code, Detail, Effect string }
-			if err := json.Unmarshal(e.Body, &said); err != nil {
-				return fmt.Errorf("result of %s: %w", e.Step, err)
-			}
-			t.failed, t.detail = i, said.Detail
-			return t.judgeFailure(said.Detail, said.Effect)
+		e, ok := lastResult(t.log, w.call)
+		if !ok || e.Outcome == "ok" {
+			continue
 		}
+		var said struct{ Code, Detail, Effect string }
+		if err := json.Unmarshal(e.Body, &said); err != nil {
+			return fmt.Errorf("result of %s: %w", e.Step, err)
+		}
+		t.failed, t.detail = i, said.Detail
+		return t.judgeFailure(said.Detail, said.Effect)
 	}
 	return fmt.Errorf("the run has failed, and none of its calls has")
 }

@@ -21,6 +21,7 @@ type entry struct {
 	Module  string
 	Outcome string
 	SendBy  time.Time `json:"send_by"`
+	By      string
 	Body    json.RawMessage
 
 	line string
@@ -92,6 +93,31 @@ func openEffects(log []entry) []entry {
 // inDoubt returns the open effects that must not be repeated.
 func inDoubt(log []entry) []entry {
 	return slices.DeleteFunc(open(log), func(e entry) bool { return !e.once() })
+}
+
+// openBelow says whether a step inside of another one is open.
+func openBelow(log []entry, step string) bool {
+	return slices.ContainsFunc(open(log), func(e entry) bool { return strings.HasPrefix(e.Step, step+"/") })
+}
+
+// lastResult returns the result of the last attempt of a step that has one.
+func lastResult(log []entry, step string) (last entry, ok bool) {
+	for _, e := range log {
+		if e.Kind == "result" && e.first() == step {
+			last, ok = e, true
+		}
+	}
+	return last, ok
+}
+
+// again counts the attempts at calls that followed a failed one.
+func again(log []entry) (n int) {
+	for _, e := range log {
+		if e.Kind == "intent" && strings.Contains(e.Step, "~") && !strings.Contains(e.Step, "/") {
+			n++
+		}
+	}
+	return n
 }
 
 func has(log []entry, kind string) bool {

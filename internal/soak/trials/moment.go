@@ -16,12 +16,13 @@ const (
 	AfterFinished Moment = "after the end was recorded"
 	// InDoubtAlready: between intent and result too, but an earlier kill left it so.
 	InDoubtAlready Moment = "while an earlier effect was in doubt"
+	LookingUp      Moment = "in the look-up of an effect in doubt"
 	Resolving      Moment = "in wrun resolve"
 )
 
 // Moments lists all moments.
 var Moments = []Moment{
-	BeforeCreated, BeforeSteps, InCall, InEffect, AfterEffect, BetweenSteps, AfterFinished, InDoubtAlready, Resolving,
+	BeforeCreated, BeforeSteps, InCall, InEffect, AfterEffect, BetweenSteps, AfterFinished, InDoubtAlready, LookingUp, Resolving,
 }
 
 // momentOf says where a kill landed, from the log before the process was started and after it was killed.
@@ -32,6 +33,8 @@ func momentOf(before, after []entry) Moment {
 		return BeforeCreated
 	case has(after, "finished"):
 		return AfterFinished
+	case len(effects) > 0 && openBelow(after, effects[0].Step):
+		return LookingUp
 	case len(effects) > 0 && effects[0].once() && effects[0].Seq < len(before):
 		return InDoubtAlready
 	case len(effects) > 0:

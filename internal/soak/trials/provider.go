@@ -28,6 +28,9 @@ type provider struct {
 	refuses bool
 	// alone: nobody is ever asked.
 	alone bool
+	// settle: the tool has a look-up, which wrun asks, and this is how long the ledger may work on a request, as the
+	// module's manifest says; 0 for tools without one.
+	settle time.Duration
 }
 
 // replyTimeout is how long the tools wait for the provider that is late. What is on its way for longer is later than a
@@ -60,13 +63,25 @@ var providers = []provider{
 	},
 	{ // says no for the time being, and for good
 		name: "conflict", calls: 8, tool: keyedMostly, base: ledger.Behaviour{HonourKeys: true},
-		spots: []spot{later, later, later, conflict, unprocessable, arrived, accepted, halfway}, late: 4 * time.Second,
+		spots: []spot{later, later, later, conflict, conflict, unprocessable, arrived, accepted, halfway}, late: 4 * time.Second,
 		hurries: true, refuses: true,
+	},
+	{ // takes every request for a new one, and the tool looks what became of the one before
+		name: "lookup", calls: 8, tool: always("charge_lookup"), timeoutMS: 1000,
+		spots: []spot{arrived, accepted, accepted, halfway, replied, dropped, cut}, alone: true, settle: chargeSettle,
+	},
+	{ // the same, and there is nothing to be seen before whoever looks has to have waited
+		name: "lookup-late", calls: 6, tool: always("charge_lookup"), timeoutMS: int(replyTimeout.Milliseconds()),
+		spots: []spot{later, later, later, tooLate, mute, arrived, accepted}, late: 4 * time.Second, hurries: true, alone: true,
+		settle: chargeSettle,
 	},
 }
 
+// chargeSettle is the settle time of charge_lookup.
+const chargeSettle = 5 * time.Second
+
 func keyedMostly(call int) string {
-	if call%3 == 0 {
+	if call == 5 {
 		return "charge"
 	}
 	return "charge_keyed"

@@ -9,9 +9,8 @@ import (
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
 
-// A kill takes most of a second of a processor, all told, so that without the flag there are few. From 20 on it is also
-// judged where they land.
-var killsPerProvider = flag.Int("kills", 5, "how many processes to kill against each provider")
+// A kill takes most of a second of a processor, all told. From 20 on it is also judged where they land.
+var killsPerProvider = flag.Int("kills", 25, "how many processes to kill against each provider")
 
 func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	if testing.Short() {
@@ -20,7 +19,11 @@ func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	for _, c := range []struct {
 		provider string
 		doubts   bool // a person was asked
-	}{{"honours", false}, {"ignores", true}, {"drops", true}, {"late", true}, {"conflict", true}} {
+		lookups  bool // a look-up was
+	}{
+		{"honours", false, false}, {"ignores", true, false}, {"drops", true, false}, {"late", true, false}, {"conflict", true, false},
+		{"lookup", false, true}, {"lookup-late", false, true},
+	} {
 		t.Run(c.provider, func(t *testing.T) {
 			t.Parallel()
 			cfg := config(t, "", *killsPerProvider)
@@ -35,6 +38,12 @@ func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 			}
 			if report.Provider != c.provider || report.Kills < *killsPerProvider || report.Uncertain > 0 && !c.doubts {
 				t.Errorf("provider %q, %d kills, %d uncertain effects", report.Provider, report.Kills, report.Uncertain)
+			}
+			if c.lookups != (report.Found+report.NotFound > 0) {
+				t.Errorf("%d effects were found by a look-up, and %d were not", report.Found, report.NotFound)
+			}
+			if c.provider == "conflict" && (report.Again == 0 || report.Unsettled > report.Trials/4) {
+				t.Errorf("%d attempts followed a failed one, and %d of %d runs were left unsettled", report.Again, report.Unsettled, report.Trials)
 			}
 			if report.Uncertain != report.Happened+report.DidNotHappen || report.Requests < report.Charges {
 				t.Errorf("%d uncertain effects, %d and %d of them resolved; %d requests for %d charges",
@@ -60,11 +69,41 @@ func TestAProviderThatOnlySaysItHonoursKeysIsFoundOut(t *testing.T) {
 	}
 }
 
+// A look-up that sees nothing is worth something only once the request has settled, and the trials have to see it when wrun
+// does not wait for that.
+func TestAProgramThatBelievesALookUpTooSoonIsFoundOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program a second time")
+	}
+	cfg := config(t, "broken_settle", 50)
+	cfg.Provider = "lookup-late"
+	report, err := trials.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.Err() == nil || report.Repeated == 0 {
+		t.Errorf("after %d kills nothing was found:\n%s", report.Kills, report)
+	}
+}
+
 func TestAnUnknownProviderIsRefused(t *testing.T) {
 	cfg := config(t, "", 1)
 	cfg.Provider = "nobody"
 	if _, err := trials.Run(t.Context(), cfg); err == nil {
 		t.Error("trials were made against nobody")
+	}
+}
+
+func TestACallThatWasTriedAgainEndsAsItsLastAttempt(t *testing.T) {
+	log := []string{
+		`{"kind":"result","step":"c01/1","outcome":"ok"}`, `{"kind":"result","step":"c01","outcome":"failed"}`,
+		`{"kind":"intent","step":"c01~2"}`, `{"kind":"result","step":"c01~2/1","outcome":"failed"}`,
+		`{"kind":"result","step":"c01~2","outcome":"ok"}`, `{"kind":"result","step":"c02","outcome":"failed"}`,
+	}
+	for call, want := range map[string]string{"c01": "ok", "c02": "failed", "c03": ""} {
+		if got, err := trials.LastOutcome(log, call); err != nil || got != want {
+			t.Errorf("%s has ended %q, %v; want %q", call, got, err, want)
+		}
 	}
 }
 

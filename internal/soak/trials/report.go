@@ -20,6 +20,11 @@ type Report struct {
 	Resumes int
 	// Uncertain are the effects of which nobody knew, Happened and DidNotHappen what the ledger said of them.
 	Uncertain, Happened, DidNotHappen int
+	// Found and NotFound are the effects that were settled by a tool's look-up, as having happened and as not. NotYet are the
+	// times that a run was suspended because the look-up had seen nothing and that could not mean anything yet.
+	Found, NotFound, NotYet int
+	// Again are the attempts at calls that followed a failed one, by the tool's own policy.
+	Again int
 	// TooSoon are the times that "did not happen" was refused because the request could still be on its way.
 	TooSoon int
 	// Dropped are the charges whose reply never came or came too late, with nobody killed.
@@ -91,7 +96,8 @@ func (r *Report) String() string {
 	}{
 		{"processes", r.Processes}, {"resumes", r.Resumes}, {"replies that did not come in time", r.Dropped},
 		{"uncertain effects", r.Uncertain}, {"resolved as happened", r.Happened}, {"resolved as did not happen", r.DidNotHappen},
-		{"said too soon, and refused", r.TooSoon}, {"runs that were declined", r.Declined},
+		{"said too soon, and refused", r.TooSoon}, {"found by a look-up", r.Found}, {"not found, once settled", r.NotFound},
+		{"looked up too soon, and suspended", r.NotYet}, {"further attempts at calls", r.Again}, {"runs that were declined", r.Declined},
 		{"runs that were left unsettled", r.Unsettled}, {"charges of those", r.UnsettledMade},
 		{"waits for a busy journal", r.Busy}, {"requests at the ledgers", r.Requests}, {"second sends", r.Second},
 		{"charges in the ledgers", r.Charges}, {"silent second sends", r.Silent}, {"repeated effects", r.Repeated}, {"missing effects", r.Missing}, {"lost entries", r.Lost},

@@ -22,7 +22,7 @@ func (t *trial) resolve(ctx context.Context) error {
 		return err
 	}
 	var f fate
-	if t.rng.IntN(8) == 0 {
+	if t.rng.IntN(8) == 0 && !t.enough() {
 		f.after = 1 + time.Duration(t.rng.Int64N(int64(40*time.Millisecond)))
 	}
 	exit, err := t.until(ctx, f, append([]string{"--json", "resolve", t.run, doubt.Step}, args...))

@@ -1,6 +1,7 @@
 package trials
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/wrun-dev/wrun/internal/ledger"
@@ -31,6 +32,9 @@ const (
 	// conflict and unprocessable: not a death: the ledger accepts nothing and says so.
 	conflict      spot = "a conflict"
 	unprocessable spot = "a refusal"
+	// lookupAsked: the look-up's question is here, and is not answered. lookupTold: it was answered just now.
+	lookupAsked spot = "the look-up has asked"
+	lookupTold  spot = "the look-up was answered"
 )
 
 // kills says whether a trap at the spot kills.
@@ -42,7 +46,7 @@ func (s spot) kills() bool {
 	return true
 }
 
-// trap waits for one charge. sprung is closed then; the ledger goes on when dead is closed.
+// trap waits for one charge, or for a look-up. sprung is closed then; the ledger goes on when dead is closed.
 type trap struct {
 	at     int // which charge, from 1
 	spot   spot
@@ -54,6 +58,15 @@ type trap struct {
 func (t *trap) spring() {
 	close(t.sprung)
 	<-t.dead
+}
+
+// waitsFor says whether a request is of the kind that the trap is for.
+func (t *trap) waitsFor(r *http.Request) bool {
+	method := http.MethodPost
+	if t.spot == lookupAsked || t.spot == lookupTold {
+		method = http.MethodGet
+	}
+	return r.Method == method && r.URL.Path == "/charges"
 }
 
 // behaviour is how the ledger treats the charge of the trap.

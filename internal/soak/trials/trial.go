@@ -34,10 +34,12 @@ type trial struct {
 	run      string
 	whole    time.Duration // how long a run takes that nobody disturbs
 	report   *Report
+	enough   func() bool     // nobody needs to be killed any more
 	settled  map[string]bool // the attempts that were resolved
 
 	log    []entry // as it was read last
 	output string  // what the run returned
+	wait   bool    // the next process waits where the run has to
 	failed int     // the charge with which the run failed, -1 for none
 	detail string  // how it failed
 }
@@ -58,8 +60,13 @@ func (t *trial) play(ctx context.Context) error {
 
 // round lets one process go on with the run, and perhaps kills it.
 func (t *trial) round(ctx context.Context) (done bool, err error) {
-	if len(inDoubt(t.log)) > 0 && t.rng.IntN(2) == 0 {
-		return false, t.resolve(ctx) // what a person may do at once, without asking wrun first
+	if len(inDoubt(t.log)) > 0 {
+		switch n := t.rng.IntN(4); {
+		case t.provider.settle > 0 && n == 0:
+			return false, t.reconcile(ctx)
+		case t.provider.settle == 0 && n < 2:
+			return false, t.resolve(ctx) // what a person may do at once, without asking wrun first
+		}
 	}
 	before := t.log
 	exit, err := t.drive(ctx)
@@ -83,6 +90,8 @@ func (t *trial) round(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		return false, t.resolve(ctx)
+	case exit.Code == exitSuspended && t.provider.settle > 0:
+		return false, t.notYet(ctx)
 	case exit.Code == exitSuspended:
 		return false, pause(ctx, 250*time.Millisecond) // what it waits for comes by itself
 	case exit.Code == exitFailed && t.provider.refuses && has(t.log, "finished"):
@@ -111,10 +120,12 @@ func (t *trial) fate() fate {
 		left = 1
 	}
 	n := t.rng.IntN(100)
-	if len(t.log) > 0 && n >= 75 {
-		return fate{} // a process that was started because one died is left alone more often
+	if len(t.log) > 0 && n >= 90 || t.enough() {
+		return fate{}
 	}
 	switch {
+	case t.provider.settle > 0 && len(inDoubt(t.log)) > 0 && n < 40:
+		return fate{trap: t.lookupTrap()}
 	case n < 5, n < 60 && t.fresh != "" && len(t.log) == 0: // while it starts, and makes the journal
 		return fate{after: 1 + time.Duration(t.rng.Int64N(int64(t.whole/5)))}
 	case n < 40:
@@ -146,6 +157,9 @@ func (t *trial) drive(ctx context.Context) (Exit, error) {
 	f := t.fate()
 	t.world.set(f.trap)
 	args := []string{"--json", "resume", t.run}
+	if t.wait {
+		args = append(args, "--wait")
+	}
 	if len(t.log) == 0 {
 		args = []string{"--json", "run", filepath.Join(t.dir, "plan.yaml"), "--id", t.run, "--allow-http", t.world.url, "--input", planInput(t.world.url, t.run)}
 	}

@@ -18,7 +18,7 @@ import (
 
 // Config says what to do. Wrun, Tool and Dir are mandatory.
 type Config struct {
-	// Kills is how many processes to kill. A few more may be killed by trials that are under way.
+	// Kills is how many processes to kill. A few more may be, which are being killed meanwhile.
 	Kills int
 	// Provider is one of Providers, "" the first of them.
 	Provider string
@@ -66,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	if s.Workers == 0 {
 		s.Workers = 2
-		if s.provider.late > 0 {
+		if s.provider.late > 0 || s.provider.settle > 0 {
 			s.Workers = 6
 		}
 	}
@@ -201,7 +201,7 @@ func (s *soak) discard(ctx context.Context, t *trial) error {
 func (s *soak) trial(w *world, run string, n int64) *trial {
 	return &trial{
 		provider: s.provider, wrun: s.program, dir: s.Dir, world: w, rng: rand.New(rand.NewPCG(s.Seed, uint64(n))), run: run,
-		whole: s.whole, report: s.report, settled: map[string]bool{}, failed: -1,
+		whole: s.whole, report: s.report, enough: func() bool { return s.report.kills() >= s.Kills }, settled: map[string]bool{}, failed: -1,
 	}
 }
 

@@ -16,7 +16,7 @@ func (t *trial) verify(ctx context.Context) error {
 		return err
 	}
 	requests := len(t.requests(""))
-	again, err := t.wrun.Run(ctx, "--json", "resume", t.run)
+	second, err := t.wrun.Run(ctx, "--json", "resume", t.run)
 	if err != nil {
 		return err
 	}
@@ -24,18 +24,19 @@ func (t *trial) verify(ctx context.Context) error {
 	if err := t.readLog(ctx); err != nil {
 		return err
 	}
+	t.report.tell(func(r *Report) { r.Again += again(t.log) })
 	code := 0
 	if t.failed >= 0 {
 		code = exitFailed
 	}
-	if again.Code != code || again.Stdout != t.output || len(t.log) != n || len(t.requests("")) != requests {
-		return fmt.Errorf("the finished run was resumed to exit code %d, %d new entries, and returned %q after %q", again.Code, len(t.log)-n, again.Stdout, t.output)
+	if second.Code != code || second.Stdout != t.output || len(t.log) != n || len(t.requests("")) != requests {
+		return fmt.Errorf("the finished run was resumed to exit code %d, %d new entries, and returned %q after %q", second.Code, len(t.log)-n, second.Stdout, t.output)
 	}
 	made, err := t.made()
 	if err != nil {
 		return err
 	}
-	return errors.Join(t.verifyLog(made), t.verifyRequests(), t.verifyOutput(made))
+	return errors.Join(t.verifyLog(made), t.verifyLookups(), t.verifyRequests(), t.verifyOutput(made))
 }
 
 // made returns the charges of the run by their references, each of which the ledger must have as often as it is due.

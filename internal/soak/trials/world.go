@@ -27,7 +27,7 @@ type world struct {
 	conns   int
 	changed chan struct{} // closed and replaced when conns changes
 	trap    *trap
-	charges int // requests since the trap was set
+	seen    int // requests of its kind since it was set
 }
 
 // openWorld starts a ledger that keeps its charges in a file.
@@ -108,19 +108,19 @@ func (w *world) settle(ctx context.Context) error {
 func (w *world) set(t *trap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.trap, w.charges = t, 0
+	w.trap, w.seen = t, 0
 	w.SetBehaviour(w.base)
 }
 
 // caught returns the trap when this request is the one that it waits for.
 func (w *world) caught(r *http.Request) *trap {
-	if r.Method != http.MethodPost || r.URL.Path != "/charges" {
-		return nil
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.charges++
-	if w.trap == nil || w.charges != w.trap.at {
+	if w.trap == nil || !w.trap.waitsFor(r) {
+		return nil
+	}
+	w.seen++
+	if w.seen != w.trap.at {
 		return nil
 	}
 	return w.trap
@@ -138,7 +138,7 @@ func (w *world) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case !t.spot.kills():
 		w.Ledger.ServeHTTP(rw, r)
 		return
-	case t.spot == arrived:
+	case t.spot == arrived, t.spot == lookupAsked:
 		t.spring()
 		panic(http.ErrAbortHandler) // net/http's way to close a connection without a reply
 	case t.spot == later:
