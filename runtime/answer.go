@@ -66,6 +66,9 @@ type ShownError struct {
 
 // Error says what to look at.
 func (e *ShownError) Error() string {
+	if e.Step.Attempt() == 1 {
+		return fmt.Sprintf("run %s: %s is about %s, which is not what was shown", e.Run, e.Step, e.Shown.Short())
+	}
 	return fmt.Sprintf("run %s: %s was put again, because what it is about has changed; it is about %s now", e.Run, e.Step, e.Shown.Short())
 }
 

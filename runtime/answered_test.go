@@ -202,3 +202,55 @@ func TestADamagedRunDoesNotHideWhatOthersWaitFor(t *testing.T) {
 		t.Errorf("found %v, damaged %v", found, damaged)
 	}
 }
+
+// Whoever waits for a run is told when another process left it to somebody.
+func TestWhoeverWaitsIsToldThatTheRunBecameUncertain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := agreeing(t)
+		p := m.start(nil)
+		if _, err := m.drive(p, pays(`1`)); err == nil {
+			t.Fatal("it did not wait")
+		}
+		m.world.drop = 1
+		if err := p.Answer(t.Context(), "r", "a", runtime.Answer{Yes: true}); err != nil {
+			t.Fatal(err)
+		}
+		var u *runtime.UncertainError
+		if _, err := m.drive(m.start(nil), pays(`1`)); !errors.As(err, &u) {
+			t.Fatalf("ended with %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // of the bubble's time
+		defer cancel()
+		if err := p.Await(ctx, "r"); err != nil {
+			t.Errorf("waiting for it ended with %v", err)
+		}
+	})
+}
+
+// A run that is cancelled while another process drives it can go on once that process has let go of it, and not before.
+func TestWhoeverWaitsForACancelledRunIsNotTooEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, map[string]tool{"charge": one("a")})
+		p := m.start(nil)
+		driven := true
+		m.world.during = func(string) {
+			if err := p.Cancel(t.Context(), "r", "ann", ""); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute) // of the bubble's time
+			driven = false
+		}
+		done := make(chan error)
+		go func() {
+			_, err := m.drive(m.start(nil), steps("charge", "charge"))
+			done <- err
+		}()
+		time.Sleep(time.Second)
+		if err := p.Await(t.Context(), "r"); err != nil || driven {
+			t.Errorf("waiting for it ended with %v while it is driven: %v", err, driven)
+		}
+		if err := <-done; err == nil {
+			t.Error("it was not cancelled")
+		}
+	})
+}

@@ -176,8 +176,9 @@ func (r *Run) waitFor(ctx context.Context, step journal.Step, name string, reque
 	return out.reply, nil
 }
 
-// Await returns when a suspended run can go on: something was answered or settled, its time has come, it was cancelled or
-// is finished. It drives nothing. Errors: journal.ErrNotFound, the journal's, and context.Cause(ctx).
+// Await returns when a run that waits, or is driven by another process, can go on: something was answered or settled, its
+// time has come, it was cancelled or is finished, or it does not wait any more but for somebody to say what became of an
+// effect, or the like, which Drive then says. It drives nothing. Errors: journal.ErrNotFound, the journal's, and context.Cause(ctx).
 func (e *Engine) Await(ctx context.Context, run string) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -186,7 +187,7 @@ func (e *Engine) Await(ctx context.Context, run string) error {
 		switch {
 		case err != nil && !errors.Is(err, journal.ErrBusy):
 			return err
-		case err == nil && (s.Finished || s.CancelAsked || e.canGoOn(s)):
+		case err == nil && (s.Finished || e.canGoOn(s) || stoppedOtherwise(s)):
 			return nil
 		}
 		select {
@@ -195,6 +196,11 @@ func (e *Engine) Await(ctx context.Context, run string) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// stoppedOtherwise says whether nobody drives a run, and time or an answer are not what it waits for.
+func stoppedOtherwise(s *journal.State) bool {
+	return s.Owner == "" && (s.Stopped != journal.StopWaiting || s.Late > 0 || s.Unconfirmed)
 }
 
 func unixNano(t time.Time) int64 {

@@ -56,13 +56,13 @@ func newAnswer(a *app, yes bool, verb, short, long string) *cobra.Command {
 func (a *app) answer(ctx context.Context, run string, step journal.Step, answer runtime.Answer) error {
 	return a.with(ctx, false, func(h *wrun.Host) error {
 		if err := h.Answer(ctx, run, step, answer); err != nil {
-			return err
+			return &runError{run, err}
 		}
 		word := "denied"
 		if answer.Yes {
 			word = "agreed to"
 		}
-		a.say("%s of run %s is %s by %s. next: %s", step, run, word, answer.By, a.cmd("resume "+run))
+		a.say("%s of run %s is %s by %s. next: %s", step, run, word, oneLine([]byte(answer.By)), a.cmd("resume "+run))
 		return nil
 	})
 }

@@ -38,7 +38,7 @@ still be settled. What has happened stays as it is: "wrun rollback RUN" undoes i
 
 func (a *app) cancel(ctx context.Context, h *wrun.Host, run, by, why string) error {
 	if err := h.Cancel(ctx, run, by, why); err != nil {
-		return err
+		return &runError{run, err}
 	}
 	_, err := h.Drive(ctx, run, runtime.DriveOptions{By: by}) // which executes nothing any more
 	var busy *runtime.BusyError

@@ -177,8 +177,8 @@ would have been without --wait.`}
 The first answer counts. A yes can be taken back with "wrun deny RUN STEP" as long as what
 was agreed to has not begun; a no stays.`}
 	codeShown = code{"W0421", exitUsage, "it is about something else now", `
-The question was put again, because what it is about has changed since it was first shown:
-the grants of the run, perhaps. Look at it with "wrun inbox", and answer with the digest
+The digest is not that of what the question is about, or the question was put again, because
+that has changed since it was first shown: the grants of the run, perhaps. Look at it with "wrun inbox", and answer with the digest
 that it gives: --shown DIGEST.`}
 	codeExpired = code{"W0422", exitDenied, "too late to agree", `
 The time in which somebody could agree is over (--approve-by, or the policy). The run sees

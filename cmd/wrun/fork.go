@@ -48,7 +48,7 @@ to. The run itself stays as it is. It may be closed, failed or cancelled: a fork
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
 				plan, err := h.PlanFork(c.Context(), args[0], journal.Step(at))
 				if err != nil {
-					return err
+					return &runError{args[0], err}
 				}
 				if len(plan.Again) > 0 && !yes {
 					if err := a.agree(c, "These happened in the run, or may have, and would happen again in the copy:", plan.Again); err != nil {

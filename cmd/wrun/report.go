@@ -46,8 +46,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		if p.where == "" {
 			p.where = of.run
 		}
-		if p.next == "" && (p.code == codeInterrupted || p.code == codeOutput || p.code == codeJournal || p.code == codeNoSpace) {
-			p.next = a.cmd("resume " + of.run)
+		if p.next == "" {
+			p.next = a.nextOfRun(p.code, of.run)
 		}
 	}
 	a.saying.Lock()
@@ -74,6 +74,19 @@ func (a *app) reportJSON(p problem) {
 	if err == nil {
 		fmt.Fprintf(a.errOut, "%s\n", b)
 	}
+}
+
+// nextOfRun is what to type after a problem with a run for which nothing better is known.
+func (a *app) nextOfRun(c code, run string) string {
+	switch c {
+	case codeInterrupted, codeOutput, codeJournal, codeNoSpace, codeExpired, codeGaveUp:
+		return a.cmd("resume " + run)
+	case codeOpen:
+		return a.cmd("resume "+run) + "\n" + a.cmd("cancel "+run)
+	case codeNothingOpen, codeClosed, codeNoStep, codeNothingToUndo, codeContradicted:
+		return a.cmd("show " + run)
+	}
+	return ""
 }
 
 // problem finds the words for an error.
@@ -112,7 +125,11 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.As(err, &uncertain):
 		return a.uncertainProblem(uncertain), true
 	case errors.As(err, &gaveUp):
-		return problem{code: codeGaveUp, next: a.nextOfWaiting(gaveUp.waits)}, true
+		p := problem{code: codeGaveUp}
+		if gaveUp.waits != nil {
+			p.next = a.nextOfWaiting(gaveUp.waits)
+		}
+		return p, true
 	case errors.As(err, &waiting):
 		return problem{code: codeWaiting, known: hostfuncs.CleanText(waiting.Text, 500), next: a.nextOfWaiting(waiting)}, true
 	case errors.As(err, &answered):

@@ -116,7 +116,7 @@ func (a *app) settleRun(ctx context.Context, run string, v verdict) error {
 			say, done, next = h.Abandon, "run %s is abandoned, and closed", "show "
 		}
 		if err := say(ctx, run, v.by, v.note); err != nil {
-			return err
+			return &runError{run, err}
 		}
 		a.say(done+". next: %s", run, a.cmd(next+run))
 		return nil
@@ -141,7 +141,7 @@ func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdi
 			}
 		}
 		if err := h.Resolve(ctx, run, step, res); err != nil {
-			return err
+			return &runError{run, err}
 		}
 		a.say("%s of run %s is settled. next: %s", step, run, a.cmd("resume "+run))
 		return nil

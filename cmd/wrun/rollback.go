@@ -61,7 +61,7 @@ func (a *app) rollback(ctx context.Context, h *wrun.Host, run, why string, opts 
 		a.say("no tool undoes %s", effectText(e))
 	}
 	if err != nil {
-		return err
+		return &runError{run, err}
 	}
 	back := runtime.RollbackOf(run)
 	res, err := a.driven(ctx, h, back, long, func() (runtime.Result, error) { return h.Drive(ctx, back, opts) })

@@ -65,14 +65,16 @@ func momentOf(s string) (time.Time, error) {
 // gaveUpError says that a run still waits after all the time that somebody wanted to wait.
 type gaveUpError struct {
 	after time.Duration
-	waits *runtime.WaitingError
+	why   error
+	waits *runtime.WaitingError // nil when another process drives it
 }
 
 func (e *gaveUpError) Error() string {
-	return fmt.Sprintf("gave up after %s: %v", e.after, e.waits)
+	return fmt.Sprintf("gave up after %s: %v", e.after, e.why)
 }
 
-// driven drives a run, again and again while it has to wait and somebody wants to wait for it.
+// driven drives a run, again and again while it has to wait and somebody wants to wait for it. What another process does
+// with it meanwhile is waited for too.
 func (a *app) driven(ctx context.Context, h *wrun.Host, run string, long time.Duration, drive func() (runtime.Result, error)) (runtime.Result, error) {
 	var patience <-chan time.Time
 	if long > 0 {
@@ -83,12 +85,14 @@ func (a *app) driven(ctx context.Context, h *wrun.Host, run string, long time.Du
 	for {
 		res, err := drive()
 		var waits *runtime.WaitingError
-		if long == 0 || !errors.As(err, &waits) {
+		var busy *runtime.BusyError
+		elsewhere := errors.As(err, &busy) && !busy.Unknown && len(busy.Late) == 0
+		if long == 0 || !elsewhere && !errors.As(err, &waits) {
 			return res, err
 		}
 		a.say("%v", err)
-		if next := a.nextOfWaiting(waits); next != "" {
-			a.say("next: %s", next)
+		if waits != nil {
+			a.say("next: %s", a.nextOfWaiting(waits))
 		}
 		waiting, stop := context.WithCancel(ctx)
 		done := make(chan error, 1)
@@ -102,7 +106,7 @@ func (a *app) driven(ctx context.Context, h *wrun.Host, run string, long time.Du
 		case <-patience:
 			stop()
 			<-done
-			return res, &gaveUpError{long, waits}
+			return res, &gaveUpError{long, err, waits}
 		}
 	}
 }
