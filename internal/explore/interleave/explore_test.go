@@ -21,11 +21,16 @@ func TestSeedsThatFoundSomething(t *testing.T) {
 		seed  uint64
 		found string
 	}{
-		{223, "a process that acts under the name of the one that took the run over"},
-		{497, "a repetition under another key"},
-		{763, "a repetition after its key was forgotten"},
-		{2366, "a process that reads after it was taken over"},
-		{3919, "a key that was used after the backup and is forgotten"},
+		{179, "a process that acts under the name of the one that took the run over"},
+		{687, "a repetition after its key was forgotten"},
+		{924, "a process that reads after it knows of a cancellation"},
+		{1347, "a run that waits for an answer which was taken back"},
+		{1596, "a key that was used after the backup and is forgotten"},
+		{2229, "a repetition under another key"},
+		{3882, "another attempt after its key was forgotten"},
+		{502774, "a run that is uncertain with nothing in doubt"},
+		{502838, "an expiry that was shown, and an answer that is in the log"},
+		{504621, "a look-up that keeps what never left from being attempted"},
 	} {
 		if rep := interleave.Explore(t, interleave.Config{Seed: s.seed, Runs: 1, Tries: 100}); rep.Err() != nil {
 			t.Errorf("%s is back: %v", s.found, rep)

@@ -123,7 +123,8 @@ func (t *trial) quiet() bool {
 func (t *trial) note(s string) {
 	if t.traced && !t.told {
 		t.told = t.violation != nil
-		if n := len(t.trace); n > 0 && strings.HasSuffix(t.trace[n-1], s) && strings.HasPrefix(s, "time") {
+		again := strings.HasPrefix(s, "time") || strings.HasSuffix(s, " "+pointNames[atLook])
+		if n := len(t.trace); n > 0 && strings.HasSuffix(t.trace[n-1], s) && again {
 			t.trace = t.trace[:n-1]
 		}
 		t.trace = append(t.trace, fmt.Sprintf("%9s  %s", time.Since(epoch).Round(time.Millisecond), s))
