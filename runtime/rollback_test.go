@@ -278,3 +278,36 @@ func TestWhatACancelledRunMayHaveSentIsUndone(t *testing.T) {
 		t.Errorf("%v, effects %v", err, m.world.effects)
 	}
 }
+
+// A rollback is pinned when it begins. What was settled only since is named, and not passed over in silence.
+func TestARollbackNamesWhatWasSettledSince(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		if _, err := r.Call(ctx, "a", "m.charge", []byte(`"a"`)); err != nil {
+			return nil, err
+		}
+		return r.Call(ctx, "b", "m.charge", []byte(`"b"`))
+	}
+	m.world.drop, m.world.dropOnly = 1, "b"
+	_, _ = m.drive(p, driver)
+	if err := p.Resolve(t.Context(), "r", "b/1", runtime.Resolution{Now: true, By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	m.world.drop = 1
+	_, _ = m.drive(p, driver) // in doubt once more
+	if err := p.Abandon(t.Context(), "r", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Resolve(t.Context(), "r", "b/1", runtime.Resolution{Now: true, By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	m.say(journal.Entry{Kind: journal.Late, Step: "b/1~2", Name: toolabi.FuncHTTPSend, Class: uint8(toolabi.Once), Outcome: journal.OK, Effect: journal.EffectApplied, Body: []byte("late")})
+	var missing *runtime.NotUndoneError
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.As(err, &missing) || len(missing.Missing) != 1 || missing.Missing[0].Step != "b" {
+		t.Errorf("rolled back again with %v", err)
+	}
+}

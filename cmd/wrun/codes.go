@@ -192,6 +192,11 @@ undoes is listed above.`}
 	codeNoStep = code{"W0425", exitUsage, "no such step", `
 The run has no step of this name. "wrun show RUN" lists them.`}
 
+	codeNotUndone = code{"W0426", exitFailed, "the rollback does not undo all", `
+The rollback was begun before it was known that the steps named had effects: they were in
+doubt, and settled since. A rollback is pinned to what it began with. The tools that undo
+the rest, with their inputs, stand under "known"; call them by hand with "wrun call".`}
+
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
 journal: "wrun resume RUN" writes it again, and executes nothing.`}
@@ -207,6 +212,6 @@ var codes = []code{
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
-	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep,
+	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
 	codeOther, codeOutput,
 }

@@ -120,10 +120,13 @@ func (a *app) runProblem(err error) (problem, bool) {
 		answered  *runtime.AnsweredError
 		other     *runtime.ShownError
 		gaveUp    *gaveUpError
+		notUndone *runtime.NotUndoneError
 	)
 	switch {
 	case errors.As(err, &uncertain):
 		return a.uncertainProblem(uncertain), true
+	case errors.As(err, &notUndone):
+		return a.notUndoneProblem(notUndone), true
 	case errors.As(err, &gaveUp):
 		p := problem{code: codeGaveUp}
 		if gaveUp.waits != nil {
@@ -218,6 +221,17 @@ func (a *app) answerStep(run string, step journal.Step, flags string) string {
 	}
 	asked := quoted(string(step)) + flags
 	return a.cmd(fmt.Sprintf("approve %s %s", run, asked)) + "\n" + a.cmd(fmt.Sprintf("deny %s %s", run, asked))
+}
+
+// notUndoneProblem gives the inputs of the calls that nobody has made yet.
+func (a *app) notUndoneProblem(e *runtime.NotUndoneError) problem {
+	var known []string
+	for _, u := range e.Missing {
+		known = append(known, u.Tool+" "+oneLine(u.Input))
+	}
+	return problem{
+		code: codeNotUndone, where: e.Run, known: strings.Join(known, "\n"), next: a.cmd("show " + runtime.RollbackOf(e.Run)),
+	}
 }
 
 // settleWith are the two commands that settle an effect.
