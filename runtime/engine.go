@@ -66,7 +66,7 @@ type Config struct {
 	// one that none is.
 	Patience time.Duration
 	// Grace is how long an effect that must not be repeated may still be on its way once the context of Drive has ended;
-	// 0 means one second. Then it is given up, and in doubt.
+	// 0 means 750 ms. Then it is given up, and in doubt.
 	Grace time.Duration
 	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil drops it.
 	Rescue func(run string, step journal.Step, reply []byte)
@@ -139,7 +139,7 @@ func New(cfg Config) (*Engine, error) {
 		cfg.Patience = time.Second
 	}
 	if cfg.Grace == 0 {
-		cfg.Grace = time.Second
+		cfg.Grace = 750 * time.Millisecond
 	}
 	e := &Engine{cfg: cfg, funcs: map[string]hostfuncs.Func{}, driving: map[string]bool{}}
 	for _, f := range cfg.Funcs {
