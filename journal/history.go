@@ -85,19 +85,11 @@ func (h *History) begin(step Step) {
 	}
 	if parent == "" {
 		if step.Attempt() == 1 && h.attempts[twin(first)] == 0 {
-			h.top = append(h.top, asked(first))
+			h.top = append(h.top, first.Asked())
 		}
 	} else if n := step.Ordinal(); n > h.children[parent] {
 		h.children[parent] = n
 	}
-}
-
-// asked returns the step itself for a question about it: to be asked about is to be asked for.
-func asked(step Step) Step {
-	if about := step.Asks(); about != "" {
-		return about
-	}
-	return step
 }
 
 // twin returns the question about a step, and the step that a question is about.
@@ -142,7 +134,7 @@ func (h *History) Forget(e Entry) {
 		return // the step is still asked for
 	}
 	if parent := step.Parent(); parent == "" {
-		h.top = slices.DeleteFunc(h.top, func(s Step) bool { return s == asked(first) })
+		h.top = slices.DeleteFunc(h.top, func(s Step) bool { return s == first.Asked() })
 	} else if h.children[parent] == step.Ordinal() {
 		h.children[parent]--
 	}

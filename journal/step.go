@@ -104,6 +104,14 @@ func (s Step) Asks() Step {
 	return ""
 }
 
+// Asked returns the step that a question is about, and every other step itself.
+func (s Step) Asked() Step {
+	if about := s.Asks(); about != "" {
+		return about
+	}
+	return s
+}
+
 // Ordinal returns the number of a step inside another, 0 for a step of the driver.
 func (s Step) Ordinal() int {
 	i := strings.LastIndexByte(string(s), '/')

@@ -43,7 +43,7 @@ func (e *Engine) copyLog(ctx context.Context, l *loaded, owner string, at journa
 			return c, err
 		}
 		root, around := rootOf(entry.Step, at)
-		if at != whole && entry.Step != "" && root == asked(at.First()) && !around {
+		if at != whole && entry.Step != "" && root == at.First().Asked() && !around {
 			cut = true
 		}
 		switch {
@@ -94,21 +94,13 @@ func laterAttempt(step, at journal.Step) bool {
 // rootOf returns the outermost step that an entry's step belongs to and that at is not inside of, without attempts; around
 // says that the step is one of those that at is inside of, and so its own root.
 func rootOf(step, at journal.Step) (root journal.Step, around bool) {
-	if at.Within(asked(step)) {
-		return asked(step.First()), true
+	if at.Within(step.Asked()) {
+		return step.First().Asked(), true
 	}
 	for parent := step.Parent(); parent != "" && !at.Within(parent); parent = step.Parent() {
 		step = parent
 	}
-	return asked(step.First()), false
-}
-
-// asked is the step itself, for a question about it.
-func asked(step journal.Step) journal.Step {
-	if about := step.Asks(); about != "" {
-		return about
-	}
-	return step
+	return step.First().Asked(), false
 }
 
 // clean returns an entry as another run can have it. What it wrote into the state of tools is there already.

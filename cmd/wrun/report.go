@@ -215,10 +215,7 @@ func (a *app) nextOfWaiting(w *runtime.WaitingError) string {
 
 // answerStep are the two commands that answer a question; step is the one that asks, or is asked about.
 func (a *app) answerStep(run string, step journal.Step, flags string) string {
-	step = step.First()
-	if about := step.Asks(); about != "" {
-		step = about
-	}
+	step = step.First().Asked()
 	asked := quoted(string(step)) + flags
 	return a.cmd(fmt.Sprintf("approve %s %s", run, asked)) + "\n" + a.cmd(fmt.Sprintf("deny %s %s", run, asked))
 }
