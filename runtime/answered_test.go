@@ -254,3 +254,19 @@ func TestWhoeverWaitsForACancelledRunIsNotTooEarly(t *testing.T) {
 		}
 	})
 }
+
+// A cancellation that lands before the release of a run that waits closes the run, and nobody has to come back for that.
+func TestACancellationThatMeetsTheReleaseClosesTheRun(t *testing.T) {
+	m := agreeing(t)
+	other := m.start(nil)
+	p := m.start(beforeAppend(2, func() { // 1 is the claim, 2 the question with the release
+		if err := other.Cancel(t.Context(), "r", "somebody", ""); err != nil {
+			t.Error(err)
+		}
+	}))
+	_, err := m.drive(p, pays(`1`))
+	var f *runtime.FailedError
+	if !errors.As(err, &f) || f.Outcome != journal.Cancelled || m.status() != journal.CancelledUp {
+		t.Errorf("ended with %v, status %s, log %v", err, m.status(), m.log())
+	}
+}

@@ -79,16 +79,32 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 	if l.partial && !l.state.CancelAsked {
 		return Result{}, fmt.Errorf("run %s is a copy that is not whole, and is not driven: cancel it, and fork again under another id", run)
 	}
+	res, cancelled, err := e.claimed(ctx, l, opts)
+	if waits(err) && cancelled { // when it was let go of: nobody else may come by to close it
+		if l, err = e.load(context.WithoutCancel(ctx), run); err != nil {
+			return res, err
+		}
+		closed, _, err := e.claimed(ctx, l, opts)
+		closed.Counts = res.Counts
+		return closed, err
+	}
+	return res, err
+}
+
+// claimed claims a run and goes on with it. cancelled says that somebody has cancelled it meanwhile.
+func (e *Engine) claimed(ctx context.Context, l *loaded, opts DriveOptions) (res Result, cancelled bool, err error) {
 	if l, err = e.take(ctx, l, opts.TakeOver); err != nil {
-		return Result{}, err
+		return Result{}, false, err
 	}
 	if f := l.history.Finished(); f != nil { // by another process, just now
-		return e.finished(ctx, l, *f)
+		res, err = e.finished(ctx, l, *f)
+		return res, false, err
 	}
-	r := newRun(e, run, l)
+	r := newRun(e, l.state.Run, l)
 	r.approveBy = opts.ApproveBy
 	defer r.log.close()
-	return r.goOn(ctx, opts)
+	res, err = r.goOn(ctx, opts)
+	return res, r.cancelAsked(), err
 }
 
 // goOn drives a run that is claimed.

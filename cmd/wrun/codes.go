@@ -115,9 +115,12 @@ that "wrun show RUN" gives, and say what you found:
   wrun resolve RUN STEP --did-not-happen       --note "not there"
 
 then "wrun resume RUN" goes on. With --happened the tool gets that reply as if it had
-just come; with --did-not-happen the step is attempted again, under the same key.`}
+just come; with --did-not-happen the step is attempted again, under the same key. A tool
+that names a look-up is asked by itself on each resume, and by "wrun reconcile RUN".`}
 	codeWaiting = code{"W0402", exitWaiting, "the run waits", `
-The run is suspended on disk until someone or a time lets it go on.`}
+The run is suspended on disk until someone or a time lets it go on. "wrun inbox" shows what
+it waits for where that is a person, and what to type. "wrun resume RUN --wait" waits here;
+"wrun resume --due" goes on with every run that can.`}
 	codeDiverged = code{"W0403", exitDiverged, "the run diverged from its log", `
 While it was answered from the log, the driver or a tool asked for something else than
 the log holds. Nothing was executed. A run is pinned to the modules, the plan and the
