@@ -11,6 +11,7 @@ type History struct {
 	top      []Step
 	created  Entry
 	finished *Entry
+	restored *Entry
 }
 
 // Past is what a log holds of one attempt of a step.
@@ -44,6 +45,8 @@ func (h *History) Add(e Entry) {
 		h.created = e
 	case Finished:
 		h.finished = &e
+	case Restored:
+		h.restored = &e
 	case Intent, Result, Void, Record, Late:
 		if e.Step != "" {
 			h.addStep(e)
@@ -145,6 +148,9 @@ func (h *History) Created() Entry { return h.created }
 
 // Finished returns the entry that closed the log, or nil.
 func (h *History) Finished() *Entry { return h.finished }
+
+// Restored returns the last entry that says that the log was restored from a backup, or nil.
+func (h *History) Restored() *Entry { return h.restored }
 
 // FirstUse returns when an idempotency key was first written down, 0 for never.
 func (h *History) FirstUse(key string) int64 { return h.keys[key] }

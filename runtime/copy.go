@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -55,7 +57,10 @@ func (e *Engine) copyLog(ctx context.Context, l *loaded, owner string, at journa
 			c.left = append(c.left, entry)
 		default:
 			began[root] = true
-			entry = settledInCopy(entry, open)
+			was := entry.Kind
+			if entry = settledInCopy(entry, open); entry.Kind != was {
+				c.taken = append(c.taken, voidsOf(open, entry, owner)...)
+			}
 			if entry.Phase() != 0 {
 				open[entry.Step] = entry.Kind == journal.Intent
 			}
@@ -125,6 +130,17 @@ func settledInCopy(e journal.Entry, open map[journal.Step]bool) journal.Entry {
 	}
 	e.Owner = "copied" // clean puts the right one in its place
 	return e
+}
+
+// voidsOf are the entries that end what is open inside a step which an entry ends, innermost first.
+func voidsOf(open map[journal.Step]bool, end journal.Entry, owner string) (voids []journal.Entry) {
+	for _, step := range slices.Backward(slices.Sorted(maps.Keys(open))) { // what is inside sorts behind what is around it
+		if open[step] && step.Within(end.Step) {
+			open[step] = false
+			voids = append(voids, journal.Entry{Kind: journal.Void, Step: step, Owner: owner, Time: end.Time, Note: "it is known what became of " + string(end.Step)})
+		}
+	}
+	return voids
 }
 
 // insideOf says whether a step is another one or lies below it, attempts left out.

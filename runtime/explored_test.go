@@ -312,3 +312,60 @@ func TestALookupThatWasCutOffDoesNotKeepWhatNeverLeftFromBeingAttempted(t *testi
 		t.Errorf("%v, %v, log %v", err, m.world.effects, m.log())
 	}
 }
+
+// A look-up was cut off inside an effect, the run was closed, and somebody has said what became of the effect. Whatever is
+// done on a copy of the log takes that as it is.
+func TestACopyOfARunWithALookupThatWasCutOff(t *testing.T) {
+	m := looking(t, nil)
+	m.cutOff(t, true)
+	intent := func(step journal.Step, name string, class toolabi.Class, cut journal.OnCut, body string) journal.Entry {
+		return journal.Entry{
+			Kind: journal.Intent, Step: step, Name: name, Class: uint8(class), OnCut: cut, Owner: "somebody", Key: "key", SendBy: 1,
+			Request: journal.DigestOf([]byte(body)), Body: []byte(body),
+		}
+	}
+	m.world.effects["pay 2"]++
+	for _, e := range []journal.Entry{
+		{Kind: journal.Claimed, Owner: "somebody"},
+		intent("s/1/1", "m.read_pay", toolabi.Call, journal.Redo, `{}`),
+		intent("b", "m.pay", toolabi.Call, journal.Redo, `2`), intent("b/1", toolabi.FuncHTTPSend, toolabi.Once, journal.Doubt, "pay 2"),
+		{Kind: journal.Cancel}, {Kind: journal.Finished, Outcome: journal.Cancelled, Owner: "somebody"},
+	} {
+		m.say(e)
+	}
+	p := m.start(nil)
+	if err := p.Resolve(t.Context(), "r", "s/1", runtime.Resolution{Happened: true, Reply: []byte("said"), By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := p.Reconcile(t.Context(), "r")
+	if err != nil || len(found) != 1 || found[0].Step != "b/1" || !found[0].Settled {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// A request may have been announced after the backup was made, under the same name, and still be on its way: "did not happen"
+// has to wait for that too.
+func TestAfterARestoreDidNotHappenHasToWaitAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := looking(t, nil)
+		m.cutOff(t, false)
+		time.Sleep(time.Hour) // of the bubble's time: what the log knows of has settled long ago
+		m.say(journal.Entry{Kind: journal.Restored, Time: time.Now().UnixNano()})
+		p := m.start(nil)
+		if err := p.Confirm(t.Context(), "r", "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		var soon *runtime.TooSoonError
+		if err := p.Resolve(t.Context(), "r", "s/1", runtime.Resolution{}); !errors.As(err, &soon) || time.Until(soon.Until) != 2*time.Minute {
+			t.Errorf("at once: %v", err)
+		}
+		var w *runtime.WaitingError
+		if _, err := m.drive(p, pay); !errors.As(err, &w) || m.world.count("pay 1") != 0 {
+			t.Errorf("looked up at once: %v, %v", err, m.world.effects)
+		}
+		time.Sleep(2*time.Minute + 1)
+		if _, err := m.drive(p, pay); err != nil || m.world.count("pay 1") != 1 {
+			t.Errorf("looked up later: %v, %v", err, m.world.effects)
+		}
+	})
+}

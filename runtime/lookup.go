@@ -152,7 +152,9 @@ func (r *Run) didHappen(ctx context.Context, step journal.Step, past *journal.Pa
 // that it means "not seen yet", and the run waits.
 func (r *Run) didNotHappen(ctx context.Context, o op, step journal.Step, past *journal.Past, tool toolabi.Tool, v toolabi.LookupOutput) error {
 	var looked int64
+	var restored *journal.Entry
 	r.log.view(func(h *journal.History, _ *journal.State) {
+		restored = h.Restored()
 		if first := h.Find(o.step); first != nil && first.Intent != nil {
 			looked = first.Intent.Time // what it read may be as old as this
 		}
@@ -160,7 +162,7 @@ func (r *Run) didNotHappen(ctx context.Context, o op, step journal.Step, past *j
 	if happenedLate(past) {
 		return r.notTold(step, past, "the look-up "+o.name+" did not find it, and an outcome in the log says that it happened")
 	}
-	if until := settledAt(past.Intent, tool); looked < until && !brokenSettle {
+	if until := settledAt(past.Intent, tool, restored); looked < until && !brokenSettle {
 		if err := r.until(ctx, o, step, "its request to have settled, before it is looked up again", until, r.engine.cfg.Patience); err != nil {
 			return err
 		}
@@ -186,7 +188,12 @@ func (r *Run) notTold(step journal.Step, past *journal.Past, why string) error {
 
 // settledAt is when a request that was announced can no longer be on its way to the other side, or be worked on there: it
 // leaves at SendBy at the latest, which is its own timeout after the intent, may be on its way for as long again, and then
-// the tool's settle time.
-func settledAt(intent *journal.Entry, tool toolabi.Tool) int64 {
-	return intent.SendBy + max(intent.SendBy-intent.Time, 0) + int64(time.Duration(tool.SettleMS)*time.Millisecond)
+// the tool's settle time. Where the log was restored since, the request may have been announced once more between the backup
+// and that moment.
+func settledAt(intent *journal.Entry, tool toolabi.Tool, restored *journal.Entry) int64 {
+	timeout, sendBy := max(intent.SendBy-intent.Time, 0), intent.SendBy
+	if restored != nil && restored.Seq > intent.Seq {
+		sendBy = max(sendBy, restored.Time+timeout)
+	}
+	return sendBy + timeout + int64(time.Duration(tool.SettleMS)*time.Millisecond)
 }

@@ -201,7 +201,7 @@ func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, inte
 		}
 		_, tool, _ = spec.tool(call.Known().Name) // a tool that is gone has no settle time
 	}
-	return time.Unix(0, settledAt(intent, tool)), nil
+	return time.Unix(0, settledAt(intent, tool, l.history.Restored())), nil
 }
 
 // verdict is the entry that settles a step.
