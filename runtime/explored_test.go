@@ -369,3 +369,29 @@ func TestAfterARestoreDidNotHappenHasToWaitAgain(t *testing.T) {
 		}
 	})
 }
+
+// What may be repeated is sent whenever it is resumed, also long after its first moment to send. Once its key is not remembered
+// any more it is in doubt, and the last of these requests may still be on its way.
+func TestWhatIsInDoubtSinceItsKeyExpiredHasToSettleFromThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, map[string]tool{"keyed_pay": func(g *guest, _ string) string { return `"` + g.must(toolabi.FuncHTTPSend, "a") + `"` }})
+		h := m.mem.Handle()
+		m.world.during = func(string) { h.Kill() }
+		_, _ = m.drive(m.start(func(journaltest.Store) journaltest.Store { return h }), steps("keyed_pay"))
+		m.world.during = nil
+		time.Sleep(2 * time.Hour) // of the bubble's time; the key is remembered for one
+		p := m.start(nil)
+		var u *runtime.UncertainError
+		if _, err := m.drive(p, steps("keyed_pay")); !errors.As(err, &u) {
+			t.Fatalf("ended with %v", err)
+		}
+		var soon *runtime.TooSoonError
+		if err := p.Resolve(t.Context(), "r", "s1/1", runtime.Resolution{}); !errors.As(err, &soon) || time.Until(soon.Until) != 30*time.Second {
+			t.Errorf("at once: %v", err)
+		}
+		time.Sleep(30 * time.Second)
+		if err := p.Resolve(t.Context(), "r", "s1/1", runtime.Resolution{}); err != nil {
+			t.Errorf("later: %v", err)
+		}
+	})
+}

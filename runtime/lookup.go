@@ -162,7 +162,7 @@ func (r *Run) didNotHappen(ctx context.Context, o op, step journal.Step, past *j
 	if happenedLate(past) {
 		return r.notTold(step, past, "the look-up "+o.name+" did not find it, and an outcome in the log says that it happened")
 	}
-	if until := settledAt(past.Intent, tool, restored); looked < until && !brokenSettle {
+	if until := settledAt(past, tool, restored); looked < until && !brokenSettle {
 		if err := r.until(ctx, o, step, "its request to have settled, before it is looked up again", until, r.engine.cfg.Patience); err != nil {
 			return err
 		}
@@ -189,9 +189,15 @@ func (r *Run) notTold(step journal.Step, past *journal.Past, why string) error {
 // settledAt is when a request that was announced can no longer be on its way to the other side, or be worked on there: it
 // leaves at SendBy at the latest, which is its own timeout after the intent, may be on its way for as long again, and then
 // the tool's settle time. Where the log was restored since, the request may have been announced once more between the backup
-// and that moment.
-func settledAt(intent *journal.Entry, tool toolabi.Tool, restored *journal.Entry) int64 {
+// and that moment. What may be repeated is sent at any time until it is known that it may not be any more.
+func settledAt(past *journal.Past, tool toolabi.Tool, restored *journal.Entry) int64 {
+	intent := past.Intent
 	timeout, sendBy := max(intent.SendBy-intent.Time, 0), intent.SendBy
+	for _, e := range past.Evidence {
+		if e.Name == journal.RecordExpired {
+			sendBy = max(sendBy, e.Time)
+		}
+	}
 	if restored != nil && restored.Seq > intent.Seq {
 		sendBy = max(sendBy, restored.Time+timeout)
 	}

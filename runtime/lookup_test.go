@@ -410,6 +410,14 @@ func TestALookupIsAskedAboutAnEffectWhoseKeyHasExpired(t *testing.T) {
 				m.cutOff(t, happened)
 				time.Sleep(2 * time.Hour) // of the bubble's time
 				res, err := m.drive(m.start(nil), pay)
+				var w *runtime.WaitingError
+				if errors.As(err, &w) != !happened {
+					t.Fatalf("ended with %v", err)
+				}
+				if !happened { // the last request may have left until now
+					time.Sleep(time.Until(w.Due))
+					res, err = m.drive(m.start(nil), pay)
+				}
 				if err != nil || string(res.Output) != `"done pay 1"` || m.world.count("pay 1") != 1 {
 					t.Errorf("%s, %v, %v, log %v", res.Output, err, m.world.effects, m.log())
 				}

@@ -81,7 +81,7 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 	if err := resolvable(l.state, step, past); err != nil {
 		return err
 	}
-	settled, err := e.settled(ctx, l, step, past.Intent)
+	settled, err := e.settled(ctx, l, step, past)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func resolvable(s *journal.State, step journal.Step, past *journal.Past) error {
 }
 
 // settled is settledAt for a step of a log.
-func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, intent *journal.Entry) (time.Time, error) {
+func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, past *journal.Past) (time.Time, error) {
 	var tool toolabi.Tool
 	if call := l.history.Find(step.Parent()); call != nil && call.Known() != nil {
 		spec, err := e.readSpec(ctx, l.history.Created())
@@ -201,7 +201,7 @@ func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, inte
 		}
 		_, tool, _ = spec.tool(call.Known().Name) // a tool that is gone has no settle time
 	}
-	return time.Unix(0, settledAt(intent, tool, l.history.Restored())), nil
+	return time.Unix(0, settledAt(past, tool, l.history.Restored())), nil
 }
 
 // verdict is the entry that settles a step.
