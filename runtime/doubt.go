@@ -92,16 +92,20 @@ func (r *Run) nowInDoubt(step journal.Step, why string) error {
 	return errMoved
 }
 
-func (r *Run) uncertain(step journal.Step, past *journal.Past) error {
-	u := &UncertainError{Run: r.id, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body))}
+func (r *Run) uncertain(step journal.Step, past *journal.Past) (err error) {
+	r.log.view(func(h *journal.History, _ *journal.State) { err = uncertainIn(r.id, h, step, past) })
+	return err
+}
+
+// uncertainIn says that an effect of a log is in doubt, and what is known of it.
+func uncertainIn(run string, h *journal.History, step journal.Step, past *journal.Past) error {
+	u := &UncertainError{Run: run, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body))}
 	if past.Intent.Size > 0 {
 		u.Request = past.Intent.Size
 	}
-	r.log.view(func(h *journal.History, _ *journal.State) {
-		if p := h.Find(step.Parent()); p != nil && p.Known() != nil {
-			u.Tool = p.Known().Name
-		}
-	})
+	if p := h.Find(step.Parent()); p != nil && p.Known() != nil {
+		u.Tool = p.Known().Name
+	}
 	for _, e := range past.Evidence {
 		switch ev := new(Evidence); {
 		case e.Name == journal.RecordExpired:

@@ -55,7 +55,7 @@ func (e *Engine) Rollback(ctx context.Context, run, by, why string) (left []Effe
 		return nil, err
 	}
 	if doubt := l.state.InDoubt(); len(doubt) > 0 {
-		return nil, e.uncertainIn(l, doubt[0])
+		return nil, uncertainIn(run, l.history, doubt[0], l.history.Find(doubt[0]))
 	}
 	calls, err := e.calls(ctx, l)
 	if err != nil {
@@ -132,14 +132,4 @@ func (e *NotUndoneError) Error() string {
 		steps = append(steps, u.Step)
 	}
 	return fmt.Sprintf("%s was begun before it was known that %v had effects, and does not undo them", RollbackOf(e.Run), steps)
-}
-
-// uncertainIn says that an effect of a log is in doubt.
-func (e *Engine) uncertainIn(l *loaded, step journal.Step) error {
-	past := l.history.Find(step)
-	u := &UncertainError{Run: l.state.Run, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body))}
-	if call := l.history.Find(step.Parent()); call != nil && call.Known() != nil {
-		u.Tool = call.Known().Name
-	}
-	return u
 }
