@@ -24,15 +24,6 @@ func (e *Engine) Abandon(ctx context.Context, run, by, why string) error {
 		if err := e.mayClaim(s, false); err != nil {
 			return err
 		}
-		end, err := e.begin(run)
-		if err != nil {
-			return err
-		}
-		defer end()
-		claim, err := e.claim(e.cfg.Now().UnixNano())
-		if err != nil {
-			return err
-		}
 		text := fmt.Sprintf("the run was abandoned by %s", someone(by))
 		if why != "" {
 			text += ": " + why
@@ -41,8 +32,8 @@ func (e *Engine) Abandon(ctx context.Context, run, by, why string) error {
 		if err != nil {
 			return err
 		}
-		return e.extend(ctx, s, claim, journal.Entry{
-			Kind: journal.Finished, Outcome: journal.Fail, Abandon: true, Owner: claim.Owner, Body: body,
+		return e.asOwner(ctx, s, journal.Entry{
+			Kind: journal.Finished, Outcome: journal.Fail, Abandon: true, Body: body,
 			By: someone(by), Note: leftInDoubt(s.InDoubt(), why),
 		})
 	})

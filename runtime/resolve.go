@@ -113,6 +113,12 @@ func asLateVerdict(said journal.Entry) journal.Entry {
 // settle claims a run, appends what settles a step, and lets go of the run again, in one append. A look-up inside the step
 // that was cut off has nothing to find out any more.
 func (e *Engine) settle(ctx context.Context, s *journal.State, said journal.Entry) error {
+	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "settled " + string(said.Step)}
+	return e.asOwner(ctx, s, append(voidsInside(s, said.Step), said, released)...)
+}
+
+// asOwner claims a run and appends entries of its owner, in one append. The last one lets go of the run.
+func (e *Engine) asOwner(ctx context.Context, s *journal.State, entries ...journal.Entry) error {
 	end, err := e.begin(s.Run)
 	if err != nil {
 		return err
@@ -122,13 +128,10 @@ func (e *Engine) settle(ctx context.Context, s *journal.State, said journal.Entr
 	if err != nil {
 		return err
 	}
-	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "settled " + string(said.Step)}
-	all := append([]journal.Entry{claim}, voidsInside(s, said.Step)...)
-	all = append(all, said, released)
-	for i := range all {
-		all[i].Owner = claim.Owner
+	for i := range entries {
+		entries[i].Owner = claim.Owner
 	}
-	return e.extend(ctx, s, all...)
+	return e.extend(ctx, s, append([]journal.Entry{claim}, entries...)...)
 }
 
 // voidsInside are the entries that end a look-up which was cut off inside a step, innermost first: a step ends only when
