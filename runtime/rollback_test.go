@@ -115,7 +115,7 @@ func TestARollbackNeedsAClosedRunOfWhichAllIsKnown(t *testing.T) {
 	}
 	_, _ = m.drive(p, driver)
 	var u *runtime.UncertainError
-	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.As(err, &u) || u.Step != "a/1" {
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.As(err, &u) || u.Step != "a/1" || u.Evidence == nil || u.Tool != "m.charge" {
 		t.Errorf("of a run in doubt: %v", err)
 	}
 	if err := p.Resolve(t.Context(), "r", "a/1", runtime.Resolution{Happened: true, Reply: []byte("found"), By: "ann"}); err != nil {
