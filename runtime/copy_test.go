@@ -100,21 +100,19 @@ func besides(t *testing.T) (*machine, runtime.Driver) {
 		}
 	}
 	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
-		first := make(chan error)
+		var first error
+		done := make(chan bool)
 		go func() {
-			_, err := r.Call(ctx, "a", "m.charge", []byte(`"a"`))
-			first <- err
+			defer close(done)
+			_, first = r.Call(ctx, "a", "m.charge", []byte(`"a"`))
 		}()
-		var err error
 		select {
 		case <-began:
-		case err = <-first:
+		case <-done:
 		}
 		_, second := r.Call(ctx, "b", "m.charge", []byte(`"b"`))
-		if err == nil {
-			err = <-first
-		}
-		return []byte(`1`), errors.Join(err, second)
+		<-done
+		return []byte(`1`), errors.Join(first, second)
 	}
 	return m, driver
 }
