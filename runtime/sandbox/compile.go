@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -83,30 +84,30 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 			err = fmt.Errorf("load module %s: %v", d.Short(), r)
 		}
 	}()
-	wasm, err := s.cfg.Source(ctx, d)
+	bytes, err := s.cfg.Source(ctx, d)
 	if err != nil {
 		return fmt.Errorf("load module %s: %w", d.Short(), err)
 	}
-	if got := toolabi.DigestOf(wasm); got != d {
+	if got := toolabi.DigestOf(bytes); got != d {
 		return named(refuse(WrongDigest, "its source gave bytes with the digest %s", got.Short()), d.Short())
 	}
-	var b *layout
-	if b, m.info, err = inspect(wasm); err == nil {
-		m.compiled, err = s.compile(ctx, wasm, b, m.info)
+	var b *wasm.Module
+	if b, m.info, err = inspect(bytes, s.cfg.Caps); err == nil {
+		m.compiled, err = s.compile(ctx, b, m.info)
 	}
 	return named(err, d.Short())
 }
 
 // compile tells OnCompile about it, unless the code comes from the cache.
-func (s *Sandbox) compile(ctx context.Context, wasm []byte, b *layout, info *Module) (wazero.CompiledModule, error) {
+func (s *Sandbox) compile(ctx context.Context, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
 	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 4))
 	if s.cfg.OnCompile == nil || s.cache.has(info.Digest) {
-		return s.compileCached(ctx, wasm, b, info)
+		return s.compileCached(ctx, b, info)
 	}
 	event := CompileEvent{Module: info.Digest, Name: info.Manifest.Name, Size: info.Size}
 	s.cfg.OnCompile(event)
 	began := time.Now()
-	compiled, err := s.compileCached(ctx, wasm, b, info)
+	compiled, err := s.compileCached(ctx, b, info)
 	event.Done, event.Took, event.Err = true, time.Since(began), err
 	s.cfg.OnCompile(event)
 	return compiled, err
@@ -114,13 +115,13 @@ func (s *Sandbox) compile(ctx context.Context, wasm []byte, b *layout, info *Mod
 
 // compileCached gets around a cache that is damaged, by emptying it, and around one that cannot be written: then the code
 // is in memory by the second attempt.
-func (s *Sandbox) compileCached(ctx context.Context, wasm []byte, b *layout, info *Module) (wazero.CompiledModule, error) {
-	compiled, err := s.engine.compile(ctx, wasm, b)
+func (s *Sandbox) compileCached(ctx context.Context, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
+	compiled, err := s.engine.compile(ctx, b)
 	if errors.Is(err, errCacheDamaged) {
 		s.cache.empty()
 	}
 	if errors.Is(err, errCache) {
-		compiled, err = s.engine.compile(ctx, wasm, b)
+		compiled, err = s.engine.compile(ctx, b)
 	}
 	if err == nil {
 		s.cache.add(info.Digest)

@@ -6,14 +6,15 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // Describe asks a freshly built module for its manifest: it starts the module and calls its wrun_describe. It is for building
 // tools only: it runs code that nobody has judged yet, within the default limit of memory, for as long as ctx lasts, and
 // without any host function.
-func Describe(ctx context.Context, wasm []byte) (*toolabi.Manifest, error) {
-	b, err := parseLayout(wasm)
+func Describe(ctx context.Context, module []byte) (*toolabi.Manifest, error) {
+	b, err := parse(module, wasm.Caps{})
 	if err != nil {
 		return nil, err
 	}
@@ -23,16 +24,16 @@ func Describe(ctx context.Context, wasm []byte) (*toolabi.Manifest, error) {
 	if err := checkImports(b); err != nil {
 		return nil, err
 	}
-	if _, ok := b.exported(toolabi.ExportDescribe); !ok {
+	if _, ok := b.Export(toolabi.ExportDescribe); !ok {
 		return nil, refuse(ABI, "it does not export %s: only modules of an SDK describe themselves; write a tool.toml beside it", toolabi.ExportDescribe)
 	}
 	c := &call{clock: newClock(), outputMax: toolabi.MaxManifest}
 	c.memory.limit = defaultMemory
-	if uint64(b.memories[0].min)*pageSize > c.memory.limit {
-		return nil, refuse(TooBig, "it begins with %d pages of memory", b.memories[0].min)
+	if uint64(b.Memories[0].Min)*pageSize > c.memory.limit {
+		return nil, refuse(TooBig, "it begins with %d pages of memory", b.Memories[0].Min)
 	}
-	c.random.seed(initSeed([32]byte{}, toolabi.DigestOf(wasm)))
-	status, err := describe(withCall(ctx, c), wasm, b, c)
+	c.random.seed(initSeed([32]byte{}, toolabi.DigestOf(module)))
+	status, err := describe(withCall(ctx, c), b, c)
 	if err == nil && status != 0 {
 		err = fmt.Errorf("it returned %d", int32(status))
 	}
@@ -47,7 +48,7 @@ func Describe(ctx context.Context, wasm []byte) (*toolabi.Manifest, error) {
 }
 
 // describe interprets the module: it runs once and briefly, so that compiling it would take longer.
-func describe(ctx context.Context, wasm []byte, b *layout, c *call) (status uint32, err error) {
+func describe(ctx context.Context, b *wasm.Module, c *call) (status uint32, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%v", r)
@@ -58,7 +59,7 @@ func describe(ctx context.Context, wasm []byte, b *layout, c *call) (status uint
 		return 0, err
 	}
 	defer e.runtime.Close(ctx)
-	compiled, err := e.compile(ctx, wasm, b)
+	compiled, err := e.compile(ctx, b)
 	if err != nil {
 		return 0, err
 	}

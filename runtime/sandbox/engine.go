@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -32,8 +33,8 @@ func newEngine(ctx context.Context, cfg wazero.RuntimeConfig) (*engine, error) {
 }
 
 // compile validates and compiles a module. The error is a *LoadError, unless it is one of the cache.
-func (e *engine) compile(ctx context.Context, wasm []byte, b *layout) (wazero.CompiledModule, error) {
-	compiled, err := e.runtime.CompileModule(ctx, b.forCompiler(wasm))
+func (e *engine) compile(ctx context.Context, b *wasm.Module) (wazero.CompiledModule, error) {
+	compiled, err := e.runtime.CompileModule(ctx, b.ForCompiler())
 	var path *fs.PathError
 	switch {
 	case err == nil:

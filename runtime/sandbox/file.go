@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// maxModule is the longest module in bytes, which is also the default of wasm.Caps.
+const maxModule = 64 << 20
+
 // ReadFile reads a module file. A directory, pipe or device, an empty file and one over 64 MiB are refused with a *LoadError
 // before anything is read; other errors are those of the file system. The file is read once: what is judged and what is run
 // are the same bytes.

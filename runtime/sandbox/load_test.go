@@ -84,17 +84,18 @@ func TestModulesThatAreRefused(t *testing.T) {
 		{"more bodies than functions", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, []byte{2, 2, 0, 0x0b, 2, 0, 0x0b})), sandbox.Malformed, "1 functions and 2 bodies"},
 		{"functions without bodies", sections(Section(1, unit), Section(3, []byte{1, 0})), sandbox.Malformed, "without code"},
 		{"locals by the million", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, slices.Concat([]byte{1, 8, 1}, U32(50_000_000), []byte{I32, 0x0b, 0}))), sandbox.TooBig, "50000000 locals"},
-		{"a table of 8 GB", changed(t, func(g *guest) { g.Table(0, 134_000_000) }), sandbox.TooBig, "tables of 134000000"},
+		{"a table of 8 GB", changed(t, func(g *guest) { g.Table(0, 134_000_000) }), sandbox.TooBig, "134000000 elements that the tables begin with, at most 1048576"},
 		{"three tables too many", changed(t, func(g *guest) {
 			for range 7 {
 				g.Table(0, 1)
 			}
 		}), sandbox.TooBig, "7 tables"},
 		{"functions by the million", sections(Section(1, unit), Section(3, append(U32(1_000_000), make([]byte, 1_000_000)...))), sandbox.TooBig, "1000000 functions"},
-		{"a body of 3 MB", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, slices.Concat([]byte{1}, U32(3<<20), make([]byte, 3<<20)))), sandbox.TooBig, "a function of 3145728 bytes"},
+		{"a body of 3 MB", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, slices.Concat([]byte{1}, U32(3<<20), make([]byte, 3<<20)))), sandbox.TooBig, "3145728 bytes of one function, at most 2097152"},
 		{"a name that is not UTF-8", sections(Section(7, slices.Concat([]byte{1}, Name("\xff"), []byte{0, 0}))), sandbox.Malformed, "UTF-8"},
 		{"a shared memory", sections(Section(5, []byte{1, 3, 1, 2})), sandbox.Malformed, "threads"},
-		{"code that is no code", changed(t, func(g *guest) { g.FuncRaw(nil, nil, []byte{0, 0xff, 0x0b}) }), 0, ""},
+		{"code that is no code", changed(t, func(g *guest) { g.FuncRaw(nil, nil, []byte{0, 0xff, 0x0b}) }), sandbox.Malformed, "instruction 0xff"},
+		{"code that adds nothing to nothing", changed(t, func(g *guest) { g.FuncRaw(nil, nil, []byte{0, 0x6a, 0x0b}) }), 0, ""},
 
 		{"another ABI", without(t, toolabi.ExportMarker, func(g *guest, _, nothing uint32) { g.Export("wrun_abi_2", nothing) }), sandbox.ABI, `ABI "2", and this version of wrun runs ABI 1`},
 		{"no marker", without(t, toolabi.ExportMarker, nil), sandbox.ABI, "not a tool"},

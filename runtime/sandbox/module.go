@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -30,18 +31,18 @@ type Module struct {
 
 // Inspect reads a module and judges it: structure, caps, ABI, imports, manifest, in this order. The error is a *LoadError;
 // the Module is not nil as soon as the structure could be read, and then holds what is known beside the error.
-func Inspect(wasm []byte) (*Module, error) {
-	_, m, err := inspect(wasm)
+func Inspect(module []byte) (*Module, error) {
+	_, m, err := inspect(module, wasm.Caps{})
 	return m, err
 }
 
-func inspect(wasm []byte) (*layout, *Module, error) {
-	b, err := parseLayout(wasm)
+func inspect(module []byte, caps wasm.Caps) (*wasm.Module, *Module, error) {
+	b, err := parse(module, caps)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := describeLayout(wasm, b)
-	for _, check := range []func(*layout) error{checkABI, checkImports, m.readManifest} {
+	m := describeModule(module, b)
+	for _, check := range []func(*wasm.Module) error{checkABI, checkImports, m.readManifest} {
 		if err := check(b); err != nil {
 			return b, m, err
 		}
@@ -49,28 +50,45 @@ func inspect(wasm []byte) (*layout, *Module, error) {
 	return b, m, nil
 }
 
-func describeLayout(wasm []byte, b *layout) *Module {
-	m := &Module{Digest: toolabi.DigestOf(wasm), Size: len(wasm)}
-	for _, e := range b.exports {
-		m.Exports = append(m.Exports, e.name)
+// parse reads a module. The error is a *LoadError.
+func parse(module []byte, caps wasm.Caps) (*wasm.Module, error) {
+	b, err := wasm.Parse(module, caps)
+	var tooBig *wasm.CapError
+	switch {
+	case err == nil:
+		return b, nil
+	case len(module) == 0:
+		return nil, refuse(Empty, "it is empty")
+	case wasm.IsComponent(module):
+		return nil, refuse(Component, "it is a component; wrun runs core modules: build for wasm32-wasip1 (or GOOS=wasip1), or take the core module before it is made a component")
+	case errors.As(err, &tooBig):
+		return nil, refuse(TooBig, "%w", err)
+	}
+	return nil, refuse(Malformed, "malformed WebAssembly: %w", err)
+}
+
+func describeModule(module []byte, b *wasm.Module) *Module {
+	m := &Module{Digest: toolabi.DigestOf(module), Size: len(module)}
+	for _, e := range b.Exports {
+		m.Exports = append(m.Exports, e.Name)
 	}
 	for _, f := range toolabi.Functions {
-		if slices.ContainsFunc(b.imports, func(i imported) bool { return i.module == toolabi.ImportModule && i.name == f.Name }) {
+		if slices.ContainsFunc(b.Imports, func(i wasm.Import) bool { return i.Module == toolabi.ImportModule && i.Name == f.Name }) {
 			m.Functions = append(m.Functions, f.Name)
 		}
 	}
-	for _, i := range b.imports {
-		f, ok := wasiByName(i.name)
+	for _, i := range b.Imports {
+		f, ok := wasiByName(i.Name)
 		switch {
-		case !ok || i.module != toolabi.WASIModule:
+		case !ok || i.Module != toolabi.WASIModule:
 		case f.listed && !slices.Contains(m.WASI, f.name):
 			m.WASI = append(m.WASI, f.name)
 		case !f.listed && !slices.Contains(m.UnlistedWASI, f.name):
 			m.UnlistedWASI = append(m.UnlistedWASI, f.name)
 		}
 	}
-	if len(b.memories) > 0 {
-		m.MemoryMin, m.MemoryMax = uint64(b.memories[0].min)*pageSize, uint64(b.memories[0].max)*pageSize
+	if len(b.Memories) > 0 {
+		m.MemoryMin, m.MemoryMax = uint64(b.Memories[0].Min)*pageSize, uint64(b.Memories[0].Max)*pageSize
 	}
 	return m
 }
@@ -86,28 +104,28 @@ var abiExports = []struct {
 	{name: toolabi.ExportDescribe, results: "i", optional: true},
 }
 
-func checkABI(b *layout) error {
-	if b.start {
+func checkABI(b *wasm.Module) error {
+	if b.HasStart {
 		return refuse(ABI, "it has a start section, which would run before the call's bounds are set; what has to run first belongs into %s", toolabi.ExportInitialize)
 	}
 	if err := checkMarker(b); err != nil {
 		return err
 	}
-	if len(b.memories) != 1 {
-		return refuse(ABI, "it has %d memories of its own, and a tool has exactly one", len(b.memories))
+	if len(b.Memories) != 1 {
+		return refuse(ABI, "it has %d memories of its own, and a tool has exactly one", len(b.Memories))
 	}
-	if e, ok := b.exported(toolabi.ExportMemory); !ok || e.kind != kindMemory {
+	if e, ok := b.Export(toolabi.ExportMemory); !ok || e.Kind != wasm.KindMemory {
 		return refuse(ABI, "it does not export its memory as %q", toolabi.ExportMemory)
 	}
 	for _, want := range abiExports {
-		e, ok := b.exported(want.name)
+		e, ok := b.Export(want.name)
 		if !ok && want.optional {
 			continue
 		}
-		if !ok || e.kind != kindFunc {
+		if !ok || e.Kind != wasm.KindFunc {
 			return refuse(ABI, "it does not export a function %s", want.name)
 		}
-		if t, _ := b.typeOf(e.index); t.String() != signature(want.params, want.results) {
+		if t, _ := b.TypeOf(e.Index); t.String() != signature(want.params, want.results) {
 			return refuse(ABI, "it exports %s as %s, and ABI 1 wants %s", want.name, t, signature(want.params, want.results))
 		}
 	}
@@ -116,12 +134,12 @@ func checkABI(b *layout) error {
 
 const markerPrefix = "wrun_abi_"
 
-func checkMarker(b *layout) error {
-	if _, ok := b.exported(toolabi.ExportMarker); ok {
+func checkMarker(b *wasm.Module) error {
+	if _, ok := b.Export(toolabi.ExportMarker); ok {
 		return nil
 	}
-	for _, e := range b.exports {
-		if version, ok := strings.CutPrefix(e.name, markerPrefix); ok {
+	for _, e := range b.Exports {
+		if version, ok := strings.CutPrefix(e.Name, markerPrefix); ok {
 			return refuse(ABI, "it was built for wrun ABI %s, and this version of wrun runs ABI %s: rebuild it with an SDK for ABI %[2]s, or use a newer wrun",
 				toolabi.CutText(quote(version), 40), strings.TrimPrefix(toolabi.ExportMarker, markerPrefix))
 		}
@@ -130,20 +148,20 @@ func checkMarker(b *layout) error {
 }
 
 // checkImports refuses the first import that is not offered in exactly this form.
-func checkImports(b *layout) error {
-	for _, i := range b.imports {
-		if i.kind != kindFunc {
-			return refuse(Import, "it imports a %s, %s.%s; only functions are offered", kindNames[i.kind], quote(i.module), quote(i.name))
+func checkImports(b *wasm.Module) error {
+	for _, i := range b.Imports {
+		if i.Kind != wasm.KindFunc {
+			return refuse(Import, "it imports a %s, %s.%s; only functions are offered", i.Kind, quote(i.Module), quote(i.Name))
 		}
-		want, ok := offered(i.module, i.name)
+		want, ok := offered(i.Module, i.Name)
 		switch {
-		case !ok && i.module == toolabi.ImportModule:
-			return refuse(Import, "it imports %s.%s, which this version of wrun does not offer; a newer one may", i.module, quote(i.name))
+		case !ok && i.Module == toolabi.ImportModule:
+			return refuse(Import, "it imports %s.%s, which this version of wrun does not offer; a newer one may", i.Module, quote(i.Name))
 		case !ok:
-			return refuse(Import, "it imports %s.%s; only %s and %s are offered", quote(i.module), quote(i.name), toolabi.ImportModule, toolabi.WASIModule)
+			return refuse(Import, "it imports %s.%s; only %s and %s are offered", quote(i.Module), quote(i.Name), toolabi.ImportModule, toolabi.WASIModule)
 		}
-		if got := b.types[i.typ].String(); got != want {
-			return refuse(Import, "it imports %s.%s as %s, and it is offered as %s", i.module, i.name, got, want)
+		if got := i.Type.String(); got != want {
+			return refuse(Import, "it imports %s.%s as %s, and it is offered as %s", i.Module, i.Name, got, want)
 		}
 	}
 	return nil
@@ -168,10 +186,10 @@ func offered(module, name string) (string, bool) {
 }
 
 // readManifest finds, reads and checks the manifest.
-func (m *Module) readManifest(b *layout) error {
-	var found []custom
-	for _, c := range b.customs {
-		if c.name == toolabi.ManifestSection {
+func (m *Module) readManifest(b *wasm.Module) error {
+	var found []wasm.Custom
+	for _, c := range b.Customs {
+		if c.Name == toolabi.ManifestSection {
 			found = append(found, c)
 		}
 	}
@@ -181,7 +199,7 @@ func (m *Module) readManifest(b *layout) error {
 	if len(found) > 1 {
 		return refuse(TwoManifests, "it has %d manifests, and exactly one is allowed", len(found))
 	}
-	manifest, err := toolabi.ParseManifest(found[0].content)
+	manifest, err := toolabi.ParseManifest(found[0].Content)
 	if err != nil {
 		return refuse(BadManifest, "%w", err)
 	}

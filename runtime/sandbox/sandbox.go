@@ -8,6 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -24,6 +25,8 @@ type Config struct {
 	// Limits are the defaults of what an Invocation leaves 0, and the most that one may ask for. Zero fields: 256 MiB of
 	// memory, toolabi.MaxOutput. TimeoutMS is not used: see Invoke.
 	Limits toolabi.Limits
+	// Caps bound the parts of a module; zero fields take the defaults of wasm.Caps.
+	Caps wasm.Caps
 	// OnCompile is told when code that is not in the cache begins and ends to be compiled, which takes seconds for a large
 	// module. May be nil; may be called concurrently.
 	OnCompile func(CompileEvent)

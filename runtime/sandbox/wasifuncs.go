@@ -1,5 +1,7 @@
 package sandbox
 
+import "github.com/wrun-dev/wrun/runtime/sandbox/wasm"
+
 // wasiFunc is one function of WASI preview 1.
 type wasiFunc struct {
 	name   string
@@ -77,7 +79,7 @@ func (f wasiFunc) results() string {
 
 // signature writes parameters and results given as letters.
 func signature(params, results string) string {
-	return valNames(letters(params)) + "->" + valNames(letters(results))
+	return wasm.FuncType{Params: letters(params), Results: letters(results)}.String()
 }
 
 func letters(s string) []byte {
@@ -89,17 +91,3 @@ func letters(s string) []byte {
 	}
 	return types
 }
-
-func valNames(types []byte) string {
-	s := "("
-	for i, t := range types {
-		if i > 0 {
-			s += ","
-		}
-		s += valName(t)
-	}
-	return s + ")"
-}
-
-// String writes the signature as (i32,i64)->(i32).
-func (t funcType) String() string { return valNames(t.params) + "->" + valNames(t.results) }

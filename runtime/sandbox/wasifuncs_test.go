@@ -7,6 +7,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -32,7 +33,8 @@ func TestWASIIsWholeAndExact(t *testing.T) {
 			t.Errorf("wazero has no %s", f.name)
 			continue
 		}
-		if got, want := signature(f.params, f.results()), valNames(d.ParamTypes())+"->"+valNames(d.ResultTypes()); got != want {
+		their := wasm.FuncType{Params: d.ParamTypes(), Results: d.ResultTypes()}
+		if got, want := signature(f.params, f.results()), their.String(); got != want {
 			t.Errorf("%s is %s, wazero has %s", f.name, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package wasm
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ func TestOnlyWellFormedNamesReachTheCompiler(t *testing.T) {
 		{"longer than the section", []byte{1, 9, 1, 0, 1, 'f'}, nil},
 	} {
 		wasm := names(tc.content)
-		m, err := parseLayout(wasm)
+		m, err := Parse(wasm, Caps{})
 		if err != nil {
 			t.Fatal(tc.name, err)
 		}
@@ -37,7 +37,7 @@ func TestOnlyWellFormedNamesReachTheCompiler(t *testing.T) {
 		if tc.want != nil {
 			want = names(tc.want)
 		}
-		if got := m.forCompiler(wasm); !bytes.Equal(got, want) {
+		if got := m.ForCompiler(); !bytes.Equal(got, want) {
 			t.Errorf("%s: the compiler gets % x, want % x", tc.name, got, want)
 		}
 	}
@@ -49,20 +49,20 @@ func FuzzForCompiler(f *testing.F) {
 	f.Add([]byte("\x00asm\x01\x00\x00\x00\x04\x08\x02\x70\x00\x01\x6f\x01\x02\x09"))
 	f.Add([]byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x04\x01\x02\x00\x0b"))
 	f.Fuzz(func(t *testing.T, wasm []byte) {
-		m, err := parseLayout(wasm)
+		m, err := Parse(wasm, Caps{})
 		if err != nil {
 			return
 		}
-		again, err := parseLayout(m.forCompiler(wasm))
+		again, err := Parse(m.ForCompiler(), Caps{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, table := range again.tables {
-			if !table.hasMax || table.max > maxElements {
+		for _, table := range again.Tables {
+			if !table.HasMax || table.Max > 1<<20 {
 				t.Errorf("table %+v is not bounded", table)
 			}
 		}
-		if len(again.tables) != len(m.tables) || len(again.funcs) != len(m.funcs) || len(again.exports) != len(m.exports) || len(again.customs) > 1 {
+		if len(again.Tables) != len(m.Tables) || len(again.funcs) != len(m.funcs) || len(again.Exports) != len(m.Exports) || len(again.Customs) > 1 {
 			t.Errorf("%+v became %+v", m, again)
 		}
 	})

@@ -1,4 +1,4 @@
-package sandbox
+package wasm
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ type reader struct {
 
 func (r *reader) fail(format string, a ...any) {
 	if r.err == nil {
-		r.err = fmt.Errorf("offset %d: "+format, append([]any{r.base + r.pos}, a...)...)
+		r.err = &FormatError{r.base + r.pos, fmt.Sprintf(format, a...)}
 	}
 }
 
@@ -81,7 +81,7 @@ func (r *reader) skipLEB(max int) {
 }
 
 // count reads how many items follow, each of which takes at least size bytes, and holds it against the bytes left and a cap.
-func (r *reader) count(what string, size, limit int) int {
+func (r *reader) count(what string, size, limit uint32) int {
 	n := r.u32()
 	if r.err != nil {
 		return 0
@@ -90,11 +90,18 @@ func (r *reader) count(what string, size, limit int) int {
 		r.fail("%d %s announced, %d bytes left", n, what, r.left())
 		return 0
 	}
-	if uint64(n) > uint64(limit) {
-		r.err = &capError{fmt.Sprintf("%d %s, at most %d are allowed", n, what, limit)}
+	r.within(what, uint64(n), limit)
+	if r.err != nil {
 		return 0
 	}
 	return int(n)
+}
+
+// within holds a number against a cap.
+func (r *reader) within(what string, found uint64, limit uint32) {
+	if r.err == nil && found > uint64(limit) {
+		r.err = &CapError{What: what, Found: found, Limit: uint64(limit)}
+	}
 }
 
 // name reads a UTF-8 string.
@@ -125,8 +132,3 @@ func (r *reader) end(s *reader, what string) {
 		r.err = s.err
 	}
 }
-
-// capError is a part of a module that is over a cap, as against one that is malformed.
-type capError struct{ s string }
-
-func (e *capError) Error() string { return e.s }

@@ -1,4 +1,4 @@
-package sandbox
+package wasm
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ const maxGap = 256
 
 // writeData writes the data section with neighbouring segments made one. Go's linker leaves the zeros out and makes
 // thousands, each of which costs time in every instance. A module whose code can name segments keeps its own.
-func (m *layout) writeData(out *bytes.Buffer, section []byte) {
+func (m *Module) writeData(out *bytes.Buffer, section []byte) {
 	merged, ok := m.mergedData()
 	if m.has(secDataCount) || !ok {
 		out.Write(section)
@@ -28,7 +28,7 @@ func (m *layout) writeData(out *bytes.Buffer, section []byte) {
 
 // mergedData reports false when segments lie over each other or not at a constant: then their order matters, and zeros
 // could overwrite something.
-func (m *layout) mergedData() ([]segment, bool) {
+func (m *Module) mergedData() ([]segment, bool) {
 	placed := make([]placedSegment, len(m.data))
 	for i, s := range m.data {
 		at, ok := constantOffset(s.offset)

@@ -1,4 +1,4 @@
-package sandbox
+package wasm
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func at(v uint32) []byte {
 // initial returns the memory that segments make, and where the last one ends.
 func initial(t *testing.T, wasm []byte) (memory []byte, segments int) {
 	t.Helper()
-	m, err := parseLayout(wasm)
+	m, err := Parse(wasm, Caps{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,12 +68,12 @@ func TestSegmentsBecomeFewAndMemoryTheSame(t *testing.T) {
 		{"large addresses", []segment{{at(64), x}, {at(8192), y}, {at(8194), x}, {at(200_000), y}}, 3},
 	} {
 		wasm := dataModule(tc.in)
-		m, err := parseLayout(wasm)
+		m, err := Parse(wasm, Caps{})
 		if err != nil {
 			t.Fatal(tc.name, err)
 		}
 		before, _ := initial(t, wasm)
-		after, n := initial(t, m.forCompiler(wasm))
+		after, n := initial(t, m.ForCompiler())
 		if !bytes.Equal(before, after) || n != tc.want {
 			t.Errorf("%s: %d segments, want %d; the same memory: %v", tc.name, n, tc.want, bytes.Equal(before, after))
 		}
@@ -109,12 +109,12 @@ func FuzzMergedData(f *testing.F) {
 			place += uint32(b[2])
 		}
 		wasm := dataModule(segments)
-		m, err := parseLayout(wasm)
+		m, err := Parse(wasm, Caps{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before, _ := initial(t, wasm)
-		if after, _ := initial(t, m.forCompiler(wasm)); !bytes.Equal(before, after) {
+		if after, _ := initial(t, m.ForCompiler()); !bytes.Equal(before, after) {
 			t.Error("the memory differs")
 		}
 	})
