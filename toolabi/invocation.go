@@ -51,6 +51,9 @@ type Invocation struct {
 	Seed [32]byte
 	// Limits bound the call.
 	Limits Limits
+	// Mounts are the directories that a Command may use. What they hold decides what the call computes too, and is the only
+	// thing beside the fields above and the answers of host functions that does.
+	Mounts []Mount
 }
 
 // Limits bound one call. The zero value of a field means the host's default.
@@ -61,6 +64,9 @@ type Limits struct {
 	MemoryBytes uint64 `cbor:"2,keyasint,omitempty" json:"memory_bytes,omitempty"`
 	// OutputBytes is the longest reply. Default and most: MaxOutput.
 	OutputBytes uint64 `cbor:"3,keyasint,omitempty" json:"output_bytes,omitempty"`
+	// Fuel is how much the call may compute, in units of about one instruction; see docs/abi.md. Default: no limit beside
+	// TimeoutMS.
+	Fuel uint64 `cbor:"4,keyasint,omitempty" json:"fuel,omitempty"`
 }
 
 // Tighten returns l with every limit that o sets and that is lower.
@@ -75,6 +81,7 @@ func (l Limits) Tighten(o Limits) Limits {
 		TimeoutMS:   lower(l.TimeoutMS, o.TimeoutMS),
 		MemoryBytes: lower(l.MemoryBytes, o.MemoryBytes),
 		OutputBytes: lower(l.OutputBytes, o.OutputBytes),
+		Fuel:        lower(l.Fuel, o.Fuel),
 	}
 }
 
@@ -101,6 +108,7 @@ type Outcome struct {
 	Err *Error
 	// Stderr is the end of what the guest wrote to its standard output and error, at most 64 KiB, for people.
 	Stderr []byte
-	// Fuel is how much the guest computed, in the host's unit; 0 where the host does not count.
+	// Fuel is how much the guest computed, in the unit of Limits.Fuel: the same module, input and answers use the same.
+	// Everything that ran is counted, also what ran again in a replay; 0 where the host does not count.
 	Fuel uint64
 }

@@ -23,6 +23,8 @@ type Manifest struct {
 	Limits Limits `cbor:"5,keyasint,omitzero" json:"limits,omitzero"`
 	// Description says in a sentence what the module is for.
 	Description string `cbor:"6,keyasint,omitempty" json:"description,omitempty"`
+	// Command is set when the module is a program of WASI preview 1 instead of a module of ABI 1.
+	Command *Command `cbor:"7,keyasint,omitempty" json:"command,omitempty"`
 }
 
 // Tool is one named function of a module.
@@ -145,6 +147,9 @@ func (m *Manifest) Validate() error {
 	}
 	if len(m.Tools) == 0 || len(m.Tools) > 256 {
 		bad("%d tools: want 1 to 256", len(m.Tools))
+	}
+	for _, err := range m.validateCommand() {
+		bad("%w", err)
 	}
 	if m.Limits.TimeoutMS > MaxManifestMS {
 		bad("timeout of %d ms: at most %d", m.Limits.TimeoutMS, uint64(MaxManifestMS))

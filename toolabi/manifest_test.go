@@ -162,7 +162,7 @@ func TestParseManifestRefuses(t *testing.T) {
 		{"EOF", good[:len(good)-1]},
 		{`name "CON"`, encode(t, unnamed)},
 		{"duplicate map key", []byte{0xa2, 5, 0xa0, 5, 0xa0}},
-		{"unknown field", []byte{0xa1, 7, 1}},
+		{"unknown field", []byte{0xa1, 23, 1}},
 		{"deterministic", []byte{0xa0}},
 	} {
 		_, err := toolabi.ParseManifest(c.b)
