@@ -24,6 +24,7 @@ type call struct {
 	clock  clock
 	random randomness
 	stdio  tail
+	fuel   fuel
 	phase  phase
 
 	input  []byte // the encoded request
@@ -36,6 +37,9 @@ type call struct {
 	stop   error          // what the host wants returned
 	breach *toolabi.Error // how the guest broke the ABI
 	exit   *uint32        // the code of proc_exit
+
+	outOfFuel  bool // it reached its limit of fuel
+	overflowed bool // it reached the limit of its stack
 }
 
 type callKey struct{}

@@ -21,9 +21,9 @@ type engine struct{ runtime wazero.Runtime }
 
 // newEngine takes a configuration that says how code is compiled and where it is cached.
 func newEngine(ctx context.Context, cfg wazero.RuntimeConfig) (*engine, error) {
-	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithCloseOnContextDone(true).WithDebugInfoEnabled(false)
+	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false)
 	e := &engine{wazero.NewRuntimeWithConfig(ctx, cfg)}
-	for _, link := range []func(context.Context, wazero.Runtime) error{linkABI, linkWASI} {
+	for _, link := range []func(context.Context, wazero.Runtime) error{linkHost, linkABI, linkWASI} {
 		if err := link(ctx, e.runtime); err != nil {
 			_ = e.runtime.Close(ctx)
 			return nil, err
@@ -34,7 +34,11 @@ func newEngine(ctx context.Context, cfg wazero.RuntimeConfig) (*engine, error) {
 
 // compile validates and compiles a module. The error is a *LoadError, unless it is one of the cache.
 func (e *engine) compile(ctx context.Context, b *wasm.Module) (wazero.CompiledModule, error) {
-	compiled, err := e.runtime.CompileModule(ctx, b.ForCompiler())
+	bounded, err := b.Rewrite(wasm.Bounds{})
+	if err != nil {
+		return nil, refuse(ABI, "%w", err)
+	}
+	compiled, err := e.runtime.CompileModule(ctx, bounded)
 	var path *fs.PathError
 	switch {
 	case err == nil:
@@ -56,6 +60,7 @@ var (
 type instance struct {
 	mod   api.Module
 	entry api.Function
+	gauge api.MutableGlobal
 }
 
 // instantiate makes a clean instance whose entry is an exported function without or with one parameter. Nothing of the
@@ -71,7 +76,11 @@ func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule
 	if err != nil {
 		return nil, fmt.Errorf("instantiate: %w", err)
 	}
-	return &instance{mod, mod.ExportedFunction(entry)}, nil
+	gauge, ok := mod.ExportedGlobal(wasm.GaugeExport).(api.MutableGlobal)
+	if !ok {
+		return nil, errors.Join(errors.New("instantiate: the module has no gauge"), mod.Close(ctx))
+	}
+	return &instance{mod, mod.ExportedFunction(entry), gauge}, nil
 }
 
 // initialize runs the module's _initialize, if it has one.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -40,7 +41,7 @@ func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toola
 	status, err := s.run(withCall(ctx, c), m, c, inv)
 	c.phase = over
 	out, err := c.judge(ctx, status, err)
-	out.Stderr = c.stdio.text()
+	out.Stderr, out.Fuel = c.stdio.text(), c.fuel.used
 	return out, err
 }
 
@@ -61,7 +62,7 @@ func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.Hos
 		return nil, toolabi.NewError(toolabi.Internal, err.Error())
 	}
 	c := &call{host: host, clock: newClock(), input: input, outputMax: int(limits.OutputBytes)}
-	c.memory.limit = limits.MemoryBytes
+	c.memory.limit, c.fuel.limit = limits.MemoryBytes, limits.Fuel
 	c.random.seed(initSeed(s.cfg.Seed, info.Digest))
 	return c, nil
 }
@@ -78,18 +79,26 @@ func (s *Sandbox) run(ctx context.Context, m *module, c *call, inv toolabi.Invoc
 		return 0, err
 	}
 	defer i.close(ctx)
+	defer func() { c.fuel.settle(wasm.Gauge(i.gauge.Get())) }()
 	if err := i.initialize(ctx); err != nil {
 		return 0, err
 	}
-	c.clock.wall = inv.Started
-	c.random.seed(inv.Seed)
-	c.phase = running
+	c.begin(i, inv)
 	stack := []uint64{api.EncodeU32(uint32(len(c.input)))}
 	if err = i.entry.CallWithStack(ctx, stack); stack[0] == 0 {
 		// The parameter was not 0, so this is the result: if the context ended, it was after the guest had finished.
 		return 0, nil
 	}
 	return api.DecodeU32(stack[0]), err
+}
+
+// begin opens the guest's eyes: from here on it sees the invocation. What it used before is not the call's.
+func (c *call) begin(i *instance, inv toolabi.Invocation) {
+	c.clock.wall = inv.Started
+	c.random.seed(inv.Seed)
+	i.gauge.Set(uint64(wasm.Gauge(i.gauge.Get()).Refilled(0)))
+	c.fuel = fuel{limit: c.fuel.limit}
+	c.phase = running
 }
 
 // ended returns what a call comes to whose context is over.

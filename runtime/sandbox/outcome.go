@@ -3,12 +3,9 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -23,19 +20,24 @@ func (c *call) judge(ctx context.Context, status uint32, err error) (toolabi.Out
 		return c.reply(status), nil
 	case c.breach != nil:
 		return c.failed(c.breach), nil
+	case c.outOfFuel:
+		return c.failed(c.limitFuel()), nil
+	case c.overflowed:
+		return c.failed(c.trapped("stack overflow")), nil
 	case c.exit != nil:
 		return c.failed(toolabi.NewError(toolabi.Exited, fmt.Sprintf("the module exited with status %d", *c.exit)+c.hint())), nil
 	}
-	var exit *sys.ExitError
-	if errors.As(err, &exit) && ctx.Err() != nil {
-		return ended(ctx)
-	}
 	if kind := trapKind(err); kind != "" {
-		e := toolabi.NewError(toolabi.Trapped, kind+c.hint())
-		e.Detail = kind
-		return c.failed(e), nil
+		return c.failed(c.trapped(kind)), nil
 	}
 	return toolabi.Outcome{}, fmt.Errorf("run module: %s", firstLine(err))
+}
+
+// trapped is the error of a trap of WebAssembly.
+func (c *call) trapped(kind string) *toolabi.Error {
+	e := toolabi.NewError(toolabi.Trapped, kind+c.hint())
+	e.Detail = kind
+	return e
 }
 
 // stopped returns the error of a host function. Only the context's own error counts as the context's end: one that wraps it

@@ -2,22 +2,43 @@ package wasm
 
 // Instructions that somebody has to know by name. The others are known by the form of what follows them.
 const (
-	opUnreachable  = 0x00
-	opBlock        = 0x02
-	opLoop         = 0x03
-	opIf           = 0x04
-	opElse         = 0x05
-	opEnd          = 0x0b
-	opBr           = 0x0c
-	opBrIf         = 0x0d
-	opBrTable      = 0x0e
-	opReturn       = 0x0f
-	opCall         = 0x10
-	opCallIndirect = 0x11
-	opI32Const     = 0x41
-	opRefFunc      = 0xd2
-	opBulk         = 0xfc // the prefix of what works on whole pieces of memories and tables
-	opVector       = 0xfd // the prefix of what works on v128
+	opBlock         = 0x02
+	opLoop          = 0x03
+	opIf            = 0x04
+	opElse          = 0x05
+	opEnd           = 0x0b
+	opBr            = 0x0c
+	opBrIf          = 0x0d
+	opBrTable       = 0x0e
+	opReturn        = 0x0f
+	opCall          = 0x10
+	opCallIndirect  = 0x11
+	opSelect        = 0x1b
+	opLocalGet      = 0x20
+	opLocalSet      = 0x21
+	opLocalTee      = 0x22
+	opGlobalGet     = 0x23
+	opGlobalSet     = 0x24
+	opMemorySize    = 0x3f
+	opMemoryGrow    = 0x40
+	opI32Const      = 0x41
+	opI64Const      = 0x42
+	opI32LtS        = 0x48
+	opI32LtU        = 0x49
+	opI32LeU        = 0x4d
+	opI64GtU        = 0x56
+	opI32Add        = 0x6a
+	opI32Sub        = 0x6b
+	opI32Or         = 0x72
+	opI32ShrU       = 0x76
+	opI64Add        = 0x7c
+	opI64Sub        = 0x7d
+	opI64Shl        = 0x86
+	opI32WrapI64    = 0xa7
+	opI64ExtendI32U = 0xad
+	opRefFunc       = 0xd2
+	opBulk          = 0xfc // the prefix of what works on whole pieces of memories and tables
+	opVector        = 0xfd // the prefix of what works on v128
 
 	bulkMemoryInit = 8
 	bulkMemoryCopy = 10
@@ -63,9 +84,9 @@ var forms = formTable(map[form][]byte{
 	indices:   {opCallIndirect},
 	table:     {opBrTable},
 	types:     {0x1c},
-	zero:      {0x3f, 0x40},
+	zero:      {0x3f, opMemoryGrow},
 	leb32:     {opI32Const},
-	leb64:     {0x42},
+	leb64:     {opI64Const},
 	four:      {0x43},
 	eight:     {0x44},
 	refType:   {0xd0},

@@ -9,25 +9,19 @@ import (
 // maxGap is how many zeros are written between two pieces of the initial memory to make them one, in bytes.
 const maxGap = 256
 
-// writeData writes the data section with neighbouring segments made one. Go's linker leaves the zeros out and makes
-// thousands, each of which costs time in every instance. A module whose code can name segments keeps its own.
-func (m *Module) writeData(out *bytes.Buffer, section []byte) {
-	merged, ok := m.mergedData()
-	if m.has(secDataCount) || !ok {
-		out.Write(section)
-		return
+// dataContent writes segments that lie at a constant.
+func dataContent(segments []segment) []byte {
+	b := appendU32(nil, uint32(len(segments)))
+	for _, s := range segments {
+		b = append(append(b, 0), s.offset...)
+		b = append(appendU32(b, uint32(len(s.content))), s.content...)
 	}
-	var content []byte
-	content = appendU32(content, uint32(len(merged)))
-	for _, s := range merged {
-		content = append(append(content, 0), s.offset...)
-		content = append(appendU32(content, uint32(len(s.content))), s.content...)
-	}
-	writeSection(out, secData, content)
+	return b
 }
 
-// mergedData reports false when segments lie over each other or not at a constant: then their order matters, and zeros
-// could overwrite something.
+// mergedData returns the segments with neighbours made one. Go's linker leaves the zeros between them out and makes
+// thousands, each of which costs time in every instance. It reports false when segments lie over each other or not at a
+// constant: then their order matters, and zeros could overwrite something.
 func (m *Module) mergedData() ([]segment, bool) {
 	placed := make([]placedSegment, len(m.data))
 	for i, s := range m.data {

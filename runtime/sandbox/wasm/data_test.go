@@ -8,15 +8,13 @@ import (
 
 // dataModule writes a module of nothing but data segments.
 func dataModule(segments []segment) []byte {
-	var out bytes.Buffer
-	out.WriteString("\x00asm\x01\x00\x00\x00")
-	content := appendU32(nil, uint32(len(segments)))
-	for _, s := range segments {
-		content = append(append(content, 0), s.offset...)
-		content = append(appendU32(content, uint32(len(s.content))), s.content...)
-	}
-	writeSection(&out, secData, content)
-	return out.Bytes()
+	return module(written{secData, dataContent(segments)})
+}
+
+// rewritten returns the bytes of a module rewritten.
+func rewritten(t testing.TB, wasm []byte) []byte {
+	_, after := rewrite(t, wasm)
+	return after.wasm
 }
 
 // at writes i32.const v and end.
@@ -68,12 +66,8 @@ func TestSegmentsBecomeFewAndMemoryTheSame(t *testing.T) {
 		{"large addresses", []segment{{at(64), x}, {at(8192), y}, {at(8194), x}, {at(200_000), y}}, 3},
 	} {
 		wasm := dataModule(tc.in)
-		m, err := Parse(wasm, Caps{})
-		if err != nil {
-			t.Fatal(tc.name, err)
-		}
 		before, _ := initial(t, wasm)
-		after, n := initial(t, m.ForCompiler())
+		after, n := initial(t, rewritten(t, wasm))
 		if !bytes.Equal(before, after) || n != tc.want {
 			t.Errorf("%s: %d segments, want %d; the same memory: %v", tc.name, n, tc.want, bytes.Equal(before, after))
 		}
@@ -109,12 +103,8 @@ func FuzzMergedData(f *testing.F) {
 			place += uint32(b[2])
 		}
 		wasm := dataModule(segments)
-		m, err := Parse(wasm, Caps{})
-		if err != nil {
-			t.Fatal(err)
-		}
 		before, _ := initial(t, wasm)
-		if after, _ := initial(t, m.ForCompiler()); !bytes.Equal(before, after) {
+		if after, _ := initial(t, rewritten(t, wasm)); !bytes.Equal(before, after) {
 			t.Error("the memory differs")
 		}
 	})

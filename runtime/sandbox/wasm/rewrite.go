@@ -1,47 +1,122 @@
 package wasm
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
 
-// ForCompiler returns the module as the compiler gets it: the same program, but every table bounded, since nothing else
-// bounds table.grow, the initial memory in few pieces, and of the custom sections only the names of functions, well-formed. So a manifest can change without
-// a new compilation, and nothing that the compiler decodes is larger than what was checked.
-func (m *Module) ForCompiler() []byte {
-	var out bytes.Buffer
-	wasm := m.wasm
-	out.Grow(len(wasm))
-	out.Write(wasm[:8])
-	for _, s := range m.sections {
-		switch s.id {
-		case secCustom:
-		case secTable:
-			writeSection(&out, secTable, m.boundedTables())
-		case secData:
-			m.writeData(&out, wasm[s.from:s.to])
-		default:
-			out.Write(wasm[s.from:s.to])
-		}
-	}
-	for _, c := range m.Customs {
-		if c.Name != "name" {
-			continue
-		}
-		if names := functionNames(c.Content, m.caps.Functions+m.caps.Imports); names != nil {
-			writeSection(&out, secCustom, append(appendName(nil, "name"), names...))
-			break
-		}
-	}
-	return out.Bytes()
+// Names that Rewrite adds to a module. One that uses such a name itself is refused.
+const (
+	// HostModule is what a rewritten module imports its host's own functions from.
+	HostModule = "wrun:host"
+	// RefillImport is a function of type (i64)->(i64) there: it gets the gauge when its fuel is used up, and returns the gauge
+	// to go on with.
+	RefillImport = "refill"
+	// GaugeExport is a mutable global of type i64; see Gauge.
+	GaugeExport = "wrun:gauge"
+	// GlobalExport, with a number behind it, is a mutable global of the module's own by its index.
+	GlobalExport = "wrun:global:"
+
+	reserved = "wrun:"
+)
+
+// Bounds are the numbers that Rewrite builds into a module.
+type Bounds struct {
+	// StackBytes is how much of the native stack calls in each other may use, as far as Rewrite can estimate it. Default
+	// 16 MiB.
+	StackBytes uint32
 }
 
-func (m *Module) boundedTables() []byte {
-	b := appendU32(nil, uint32(len(m.Tables)))
-	for _, t := range m.Tables {
-		limit := m.caps.TableElements
-		if t.HasMax {
-			limit = min(limit, t.Max)
-		}
-		b = append(b, t.elem, 1)
-		b = appendU32(appendU32(b, t.Min), limit)
+const defaultStack = 16 << 20
+
+// Rewrite returns the same program with bounds built in, which is what the compiler should get:
+//
+//   - Every function charges the gauge when it is entered, and every branch back to a loop when it is reached, in proportion
+//     to the code that can run before the next charge. What works on pieces of memories and tables is charged by their
+//     length, and pieces of memory over 64 KiB are worked on bit by bit. Where the gauge's fuel is below zero, the host is
+//     asked to refill it, and may end the program there. So the host has a turn after a bounded amount of work, however a
+//     program is written.
+//   - Every function that calls others accounts for its native stack in the same gauge.
+//   - Every table has a maximum.
+//   - The initial memory comes in few pieces, and custom sections are left out, so that a manifest can change without a new
+//     compilation and the compiler decodes nothing that was not checked.
+//   - The mutable globals are exported.
+//
+// The same module and bounds give the same bytes. A program that is not ended computes what it did before; one that is not
+// valid stays invalid. The error is a *FormatError for a name that is reserved.
+func (m *Module) Rewrite(b Bounds) ([]byte, error) {
+	if err := m.checkReserved(); err != nil {
+		return nil, err
 	}
-	return b
+	w := newRewriter(m, b)
+	code := w.code() // which adds to the types and functions that stand before it
+	var out bytes.Buffer
+	out.Grow(len(m.wasm) + len(code)/4)
+	out.Write(m.wasm[:8])
+	for _, s := range w.sections(code) {
+		if s.content != nil {
+			writeSection(&out, s.id, s.content)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+func (m *Module) checkReserved() error {
+	for _, i := range m.Imports {
+		if strings.HasPrefix(i.Module, reserved) {
+			return &FormatError{Reason: fmt.Sprintf("it imports from %.80q, and names that begin with %s are the host's own", i.Module, reserved)}
+		}
+	}
+	for _, e := range m.Exports {
+		if strings.HasPrefix(e.Name, reserved) {
+			return &FormatError{Reason: fmt.Sprintf("it exports %.80q, and names that begin with %s are the host's own", e.Name, reserved)}
+		}
+	}
+	return nil
+}
+
+// rewriter holds what is added to a module.
+type rewriter struct {
+	m     *Module
+	types []FuncType // the module's and new ones
+	stack uint32     // the stack that there is, in stack units
+
+	refill uint32 // the index of the imported function; the module's own move up by one
+	gauge  uint32 // the index of the global
+	pieces pieces
+}
+
+func newRewriter(m *Module, b Bounds) *rewriter {
+	if b.StackBytes == 0 {
+		b.StackBytes = defaultStack
+	}
+	w := &rewriter{
+		m:      m,
+		types:  append([]FuncType(nil), m.Types...),
+		stack:  b.StackBytes / stackUnit,
+		refill: uint32(m.imported[KindFunc]),
+		gauge:  uint32(m.imported[KindGlobal] + len(m.globals)),
+	}
+	w.typ(refillType)
+	return w
+}
+
+// typ returns the index of a signature.
+func (w *rewriter) typ(t FuncType) uint32 {
+	for i, have := range w.types {
+		if have.Equal(t) {
+			return uint32(i)
+		}
+	}
+	w.types = append(w.types, t)
+	return uint32(len(w.types) - 1)
+}
+
+// moved returns the new index of a function.
+func (w *rewriter) moved(function uint32) uint32 {
+	if function >= w.refill {
+		return function + 1
+	}
+	return function
 }

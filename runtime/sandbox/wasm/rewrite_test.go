@@ -2,68 +2,114 @@ package wasm
 
 import (
 	"bytes"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
-// names writes a custom section with the names of functions: name section, subsection 1.
-func names(content []byte) []byte {
+// module writes a module of these sections.
+func module(sections ...written) []byte {
 	var out bytes.Buffer
 	out.WriteString("\x00asm\x01\x00\x00\x00")
-	writeSection(&out, secCustom, append(appendName(nil, "name"), content...))
+	for _, s := range sections {
+		writeSection(&out, s.id, s.content)
+	}
 	return out.Bytes()
 }
 
-func TestOnlyWellFormedNamesReachTheCompiler(t *testing.T) {
-	good := []byte{1, 4, 1, 0, 1, 'f'}
-	for _, tc := range []struct {
-		name    string
-		content []byte
-		want    []byte
-	}{
-		{"functions", good, good},
-		{"beside a module's name and locals", slices.Concat([]byte{0, 2, 1, 'm'}, good, []byte{2, 6, 1, 0, 1, 0, 1, 'x'}), good},
-		{"more than are there", []byte{1, 6, 0xff, 0xff, 0xff, 0xff, 0x0f, 0}, nil},
-		{"locals that are not there", []byte{2, 7, 1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f}, nil},
-		{"not UTF-8", []byte{1, 4, 1, 0, 1, 0xff}, nil},
-		{"longer than the section", []byte{1, 9, 1, 0, 1, 'f'}, nil},
+// rewrite returns the module rewritten, read again.
+func rewrite(t testing.TB, wasm []byte) (before, after *Module) {
+	t.Helper()
+	before, err := Parse(wasm, Caps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := before.Rewrite(Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after, err = Parse(b, Caps{}); err != nil {
+		t.Fatalf("what was written cannot be read: %v", err)
+	}
+	return before, after
+}
+
+func TestCustomSectionsDoNotReachTheCompiler(t *testing.T) {
+	m := module(written{secCustom, append(appendName(nil, "name"), 1, 4, 1, 0, 1, 'f')})
+	if _, after := rewrite(t, m); len(after.Customs) != 0 {
+		t.Errorf("%+v", after.Customs)
+	}
+}
+
+func TestReservedNamesAreRefused(t *testing.T) {
+	for _, m := range [][]byte{
+		module(written{secGlobal, []byte{1, I32, 0, opI32Const, 0, opEnd}}, written{secExport, append(appendName([]byte{1}, GaugeExport), byte(KindGlobal), 0)}),
+		module(written{secImport, append(appendName(appendName([]byte{1}, HostModule), RefillImport), byte(KindGlobal), I32, 0)}),
 	} {
-		wasm := names(tc.content)
-		m, err := Parse(wasm, Caps{})
+		parsed, err := Parse(m, Caps{})
 		if err != nil {
-			t.Fatal(tc.name, err)
+			t.Fatal(err)
 		}
-		want := wasm[:8]
-		if tc.want != nil {
-			want = names(tc.want)
-		}
-		if got := m.ForCompiler(); !bytes.Equal(got, want) {
-			t.Errorf("%s: the compiler gets % x, want % x", tc.name, got, want)
+		var format *FormatError
+		if _, err := parsed.Rewrite(Bounds{}); !errors.As(err, &format) || !strings.Contains(err.Error(), "wrun:") {
+			t.Errorf("%q: %v", m, err)
 		}
 	}
 }
 
-// FuzzForCompiler holds that what the compiler gets is well-formed, has the same program, and bounded tables.
-func FuzzForCompiler(f *testing.F) {
-	f.Add(names([]byte{1, 4, 1, 0, 1, 'f'}))
-	f.Add([]byte("\x00asm\x01\x00\x00\x00\x04\x08\x02\x70\x00\x01\x6f\x01\x02\x09"))
-	f.Add([]byte("\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x0a\x04\x01\x02\x00\x0b"))
+func TestGauge(t *testing.T) {
+	g := NewGauge(100)
+	if g.Fuel() != 0 || g.Overflowed() {
+		t.Errorf("new: %x", uint64(g))
+	}
+	g -= 7 // charged
+	if g.Fuel() != -7 || g.stack() != 100 {
+		t.Errorf("after a charge: fuel %d, stack %d", g.Fuel(), g.stack())
+	}
+	g = g.Refilled(50) - 100<<32
+	if g.Fuel() != 50 || g.stack() != 0 || g.Overflowed() {
+		t.Errorf("all of the stack in use: fuel %d, stack %d", g.Fuel(), g.stack())
+	}
+	if g -= 1<<32 + 60; g.Fuel() != -10 || !g.Overflowed() {
+		t.Errorf("over it: fuel %d, stack %d", g.Fuel(), g.stack())
+	}
+}
+
+// FuzzRewrite holds that what the compiler gets is well-formed, has the same program, and bounded tables, and that it is the
+// same each time.
+func FuzzRewrite(f *testing.F) {
+	f.Add(module(written{secCustom, append(appendName(nil, "name"), 1, 4, 1, 0, 1, 'f')}))
+	f.Add(module(written{secTable, []byte{2, FuncRef, 0, 1, ExternRef, 1, 2, 9}}))
+	f.Add(module(written{secType, []byte{1, 0x60, 0, 0}}, written{secFunction, []byte{1, 0}}, written{secCode, []byte{1, 2, 0, opEnd}}))
+	f.Add(module(
+		written{secType, []byte{1, 0x60, 0, 0}}, written{secFunction, []byte{2, 0, 0}}, written{secTable, []byte{1, FuncRef, 0, 4}},
+		written{secElement, []byte{2, 0, opI32Const, 0, opEnd, 2, 0, 1, 5, FuncRef, 1, opRefFunc, 1, opEnd}},
+		written{secCode, []byte{2, 9, 0, opLoop, 0x40, opCall, 1, opBr, 0, opEnd, opEnd, 3, 0, opReturn, opEnd}},
+	))
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		m, err := Parse(wasm, Caps{})
 		if err != nil {
 			return
 		}
-		again, err := Parse(m.ForCompiler(), Caps{})
+		b, err := m.Rewrite(Bounds{})
+		if err != nil {
+			return
+		}
+		again, err := Parse(b, Caps{Types: 1 << 20, Imports: 2000, Globals: 1 << 20, Exports: 1 << 20, BodyBytes: 1 << 30, Locals: 1 << 20, Functions: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range again.Tables {
-			if !table.HasMax || table.Max > 1<<20 {
+			if !table.HasMax || table.Max > m.caps.TableElements {
 				t.Errorf("table %+v is not bounded", table)
 			}
 		}
-		if len(again.Tables) != len(m.Tables) || len(again.funcs) != len(m.funcs) || len(again.Exports) != len(m.Exports) || len(again.Customs) > 1 {
+		if len(again.Tables) != len(m.Tables) || len(again.funcs) < len(m.funcs) || len(again.Imports) != len(m.Imports)+1 || len(again.Customs) > 0 || len(again.globals) != len(m.globals)+1 {
 			t.Errorf("%+v became %+v", m, again)
+		}
+		if twice, _ := m.Rewrite(Bounds{}); !slices.Equal(b, twice) {
+			t.Error("the second time it is another module")
 		}
 	})
 }

@@ -218,31 +218,45 @@ func (m *Module) startSection(r *reader) {
 func (m *Module) elementSection(r *reader) {
 	total := uint64(0)
 	for range r.count("element segments", 2, m.caps.Segments) {
-		flags := r.u32()
-		if flags > 7 {
-			r.fail("element segment of kind %d", flags)
-		}
-		active := flags&1 == 0
-		if active && flags&2 != 0 {
-			r.u32()
-		}
-		if active {
-			r.constExpr()
-		}
-		if flags&3 != 0 {
-			r.byte()
-		}
-		n := r.count("elements of one segment", 1, m.caps.Elements)
-		total += uint64(n)
+		s := r.elementHead()
+		total += uint64(s.count)
 		r.within("elements of all segments", total, m.caps.Elements)
-		for range n {
-			if flags&4 != 0 {
+		for range s.count {
+			if r.err != nil {
+				return
+			}
+			if s.expressions {
 				r.constExpr()
 			} else {
-				r.u32()
+				r.index("function", m.functions())
 			}
 		}
 	}
+}
+
+// elements is the head of an element segment: how many elements follow, and whether they are constant expressions or
+// indices of functions.
+type elements struct {
+	count       uint32
+	expressions bool
+}
+
+func (r *reader) elementHead() elements {
+	flags := r.u32()
+	if flags > 7 {
+		r.fail("element segment of kind %d", flags)
+	}
+	active := flags&1 == 0
+	if active && flags&2 != 0 {
+		r.u32()
+	}
+	if active {
+		r.constExpr()
+	}
+	if flags&3 != 0 {
+		r.byte()
+	}
+	return elements{uint32(r.count("elements of one segment", 1, ^uint32(0))), flags&4 != 0}
 }
 
 func (m *Module) dataSection(r *reader) {
