@@ -2,6 +2,7 @@ package wasm
 
 // Instructions that somebody has to know by name. The others are known by the form of what follows them.
 const (
+	opUnreachable   = 0x00
 	opBlock         = 0x02
 	opLoop          = 0x03
 	opIf            = 0x04
@@ -26,6 +27,7 @@ const (
 	opI32LtS        = 0x48
 	opI32LtU        = 0x49
 	opI32LeU        = 0x4d
+	opI32GeS        = 0x4e
 	opI64GtU        = 0x56
 	opI32Add        = 0x6a
 	opI32Sub        = 0x6b
@@ -288,6 +290,7 @@ func (m *Module) codeSection(r *reader) {
 	n := r.count("function bodies", 2, m.caps.Functions)
 	if r.err == nil && n != len(m.funcs) {
 		r.fail("%d functions and %d bodies", len(m.funcs), n)
+		return
 	}
 	for i := range n {
 		size := r.u32()
@@ -315,21 +318,69 @@ func (m *Module) function(f *function, r *reader) {
 	m.totals.locals += locals
 	r.within("locals of all functions", m.totals.locals, m.caps.AllLocals)
 	f.locals, f.code = uint32(locals), r.pos
-	depth, targets := uint32(1), uint64(0)
-	for depth > 0 && r.err == nil {
-		switch in := r.next(); in.op {
-		case opBlock, opLoop, opIf:
-			depth++
-			m.totals.blocks++
-			r.within("blocks in each other", uint64(depth)-1, m.caps.Nesting)
-			r.within("blocks of all functions", m.totals.blocks, m.caps.Blocks)
-		case opEnd:
-			depth--
-		case opBrTable:
-			targets += uint64(in.count) + 1
-			m.totals.targets += uint64(in.count) + 1
-			r.within("targets of br_table in one function", targets, m.caps.BranchTargets)
-			r.within("targets of br_table in all functions", m.totals.targets, m.caps.AllBranchTargets)
+	s := scope{Module: m, r: r, locals: uint64(len(m.Types[f.typ].Params)) + locals, depth: 1}
+	for s.depth > 0 && r.err == nil {
+		in := r.next()
+		s.count(&in)
+		s.indices(&in)
+	}
+}
+
+// scope is what the instruction that is read lies in.
+type scope struct {
+	*Module
+	r       *reader
+	locals  uint64 // how many there are, parameters included
+	depth   uint32 // how many labels a branch can name
+	targets uint64 // of every br_table so far
+}
+
+// count holds what an instruction adds to against the caps.
+func (s *scope) count(in *instr) {
+	switch in.op {
+	case opBlock, opLoop, opIf:
+		s.r.within("blocks in each other", uint64(s.depth), s.caps.Nesting)
+		s.depth++
+		s.totals.blocks++
+		s.r.within("blocks of all functions", s.totals.blocks, s.caps.Blocks)
+	case opEnd:
+		s.depth--
+	case opBrTable:
+		s.targets += uint64(in.count) + 1
+		s.totals.targets += uint64(in.count) + 1
+		s.r.within("targets of br_table in one function", s.targets, s.caps.BranchTargets)
+		s.r.within("targets of br_table in all functions", s.totals.targets, s.caps.AllBranchTargets)
+	}
+}
+
+// indices checks what an instruction names. Types are left to the compiler, but an index beyond the module's own could
+// become that of something that Rewrite adds.
+func (s *scope) indices(in *instr) {
+	check := func(what string, index uint32, n uint64) {
+		if s.r.err == nil && uint64(index) >= n {
+			s.r.pos = in.at
+			s.r.fail("%s %d of %d", what, index, n)
 		}
+	}
+	switch in.op {
+	case opBlock, opLoop, opIf:
+		if in.a != noType {
+			check("type", in.a, uint64(len(s.Types)))
+		}
+	case opBr, opBrIf:
+		check("label", in.a, uint64(s.depth))
+	case opBrTable:
+		targets := reader{b: s.r.b, pos: in.targets}
+		for range in.count + 1 {
+			check("label", targets.u32(), uint64(s.depth))
+		}
+	case opCall, opRefFunc:
+		check("function", in.a, uint64(s.functions()))
+	case opCallIndirect:
+		check("type", in.a, uint64(len(s.Types)))
+	case opLocalGet, opLocalSet, opLocalTee:
+		check("local", in.a, s.locals)
+	case opGlobalGet, opGlobalSet:
+		check("global", in.a, uint64(s.items(KindGlobal)))
 	}
 }

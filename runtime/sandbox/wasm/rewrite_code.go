@@ -18,7 +18,7 @@ func (w *rewriter) code() []byte {
 	if len(bodies) == 0 {
 		return nil
 	}
-	b := appendU32(make([]byte, 0, size+5), uint32(len(bodies)))
+	b := appendU32(make([]byte, 0, size+1000), uint32(len(bodies)))
 	for _, body := range bodies {
 		b = append(appendU32(b, uint32(len(body))), body...)
 	}
@@ -29,34 +29,81 @@ func (w *rewriter) code() []byte {
 type body struct {
 	*rewriter
 	f       *function
+	typ     FuncType
 	r       reader // stands in f.body
 	out     []byte
-	scratch uint32 // the index of a local of type i32 that was added
-	stack   uint32 // stack units that the function accounts for; 0 when it calls nobody
-	labels  []label
-	weight  uint64 // of the code up to here
-	last    instr  // the instruction before
+	scratch uint32  // the index of a local of type i32 that was added
+	stack   uint32  // stack units that the function accounts for; 0 when it calls nobody
+	labels  []label // what branches can name: the function itself, and the blocks around the instruction
+	weight  uint64  // of the code up to here
+	last    instr   // the instruction before
 }
 
-// label is a block that a branch can name.
+// label is a block, or the function.
 type label struct {
-	loop  bool
-	start uint64 // the weight up to its begin
+	loop   bool
+	params bool   // a branch to it takes operands along
+	start  uint64 // the weight up to its begin
 }
 
-// survey is what has to be known of a function before it is written.
-type survey struct {
+// function returns the new body of a function:
+//
+//	charge
+//	block $out
+//	  loop $again
+//	    block $empty
+//	      br_if $empty (fuel < 0)
+//	      block
+//	        the body as it was, whose branches out of the function end here
+//	      end
+//	      br $out
+//	    end
+//	    refill
+//	    br $again
+//	  end
+//	end
+//	give the stack back
+//
+// So the path that is taken nearly always is the straight one; the compiler keeps the order.
+func (w *rewriter) function(f *function) []byte {
+	b := &body{rewriter: w, f: f, typ: w.m.Types[f.typ], r: reader{b: f.body, pos: f.code}}
+	values := uint32(len(b.typ.Params)) + f.locals
+	b.scratch = values
+	b.out = make([]byte, 0, len(f.body)+len(f.body)/4+64)
+	s := survey(f)
+	b.locals(s.scratch)
+	fuel := 1 + s.weight/fuelUnit
+	if s.calls {
+		bytes := frame(values, s.weight)
+		b.stack = bytes / stackUnit
+		fuel += uint64(bytes / stackPerFuel)
+	}
+	b.charge(fuel, b.stack)
+	b.out = b.blockOf(append(b.out, opBlock), b.typ.Results)
+	b.out = append(b.out, opLoop, 0x40, opBlock, 0x40)
+	b.out = append(b.fuel(b.out, opI32LtS), opBrIf, 0)
+	b.out = b.blockOf(append(b.out, opBlock), b.typ.Results)
+	b.instructions()
+	b.out = append(b.out, opBr, 2, opEnd)
+	b.out = append(b.refilled(b.out), opBr, 0, opEnd, opUnreachable, opEnd)
+	b.giveBack()
+	b.out = append(b.out, opEnd)
+	return b.out
+}
+
+// facts are what has to be known of a function before it is written.
+type facts struct {
 	weight  uint64
 	calls   bool
-	scratch bool
+	scratch bool // it needs a local for lengths
 }
 
-func (w *rewriter) survey(f *function) (s survey) {
+func survey(f *function) (s facts) {
 	r := reader{b: f.body, pos: f.code}
 	last := instr{}
 	for r.more() {
 		in := r.next()
-		s.weight += uint64(in.weight()) + uint64(pieceWeight(&in, &last))
+		s.weight += weight(&in, &last)
 		switch in.op {
 		case opCall, opCallIndirect:
 			s.calls = true
@@ -68,94 +115,24 @@ func (w *rewriter) survey(f *function) (s survey) {
 	return s
 }
 
-// function returns the new body of a function.
-func (w *rewriter) function(f *function) []byte {
-	s := w.survey(f)
-	t := w.m.Types[f.typ]
-	values := uint32(len(t.Params)) + f.locals
-	b := &body{rewriter: w, f: f, r: reader{b: f.body, pos: f.code}, scratch: values}
-	b.out = make([]byte, 0, len(f.body)+len(f.body)/4+64)
-	b.locals(s.scratch)
-	fuel := 1 + s.weight/fuelUnit
-	if s.calls {
-		bytes := frame(values, uint32(min(s.weight, 1<<24)))
-		b.stack = bytes / stackUnit
-		fuel += uint64(bytes / stackPerFuel)
-	}
-	b.charge(fuel, b.stack)
-	if b.stack == 0 {
-		b.instructions()
-		return b.out
-	}
-	b.out = append(b.out, opBlock)
-	b.blockOf(t.Results)
-	b.instructions()
-	b.giveBack()
-	b.out = append(b.out, opEnd)
-	return b.out
-}
-
 // locals copies the declarations, with the scratch local behind the others.
 func (b *body) locals(scratch bool) {
-	head := reader{b: b.f.body}
-	groups := head.u32()
 	if !scratch {
 		b.out = append(b.out, b.f.body[:b.f.code]...)
 		return
 	}
-	b.out = appendU32(b.out, groups+1)
+	head := reader{b: b.f.body}
+	b.out = appendU32(b.out, head.u32()+1)
 	b.out = append(b.out, b.f.body[head.pos:b.f.code]...)
 	b.out = append(b.out, 1, I32)
 }
 
-// blockOf appends the type of a block with these results.
-func (b *body) blockOf(results []byte) {
-	switch len(results) {
-	case 0:
-		b.out = append(b.out, 0x40)
-	case 1:
-		b.out = append(b.out, results[0])
-	default:
-		b.out = appendS64(b.out, int64(b.typ(FuncType{Results: results})))
-	}
-}
-
-// charge takes units from the gauge, and has it refilled when the fuel is below zero.
-func (b *body) charge(fuel uint64, stack uint32) {
-	b.out = appendGet(b.out, opGlobalGet, b.gauge)
-	b.out = appendS64(append(b.out, opI64Const), int64(fuel)+int64(stack)<<32)
-	b.out = append(b.out, opI64Sub)
-	b.out = b.settle(b.out)
-}
-
-// settle stores the gauge that lies on the stack, after it was refilled if it had to be.
-func (w *rewriter) settle(out []byte) []byte {
-	out = appendGet(out, opGlobalSet, w.gauge)
-	out = appendGet(out, opGlobalGet, w.gauge)
-	out = append(out, opI32WrapI64, opI32Const, 0, opI32LtS, opIf, 0x40)
-	out = appendGet(out, opGlobalGet, w.gauge)
-	out = appendGet(out, opCall, w.refill)
-	out = appendGet(out, opGlobalSet, w.gauge)
-	return append(out, opEnd)
-}
-
-// giveBack returns the function's stack to the gauge.
-func (b *body) giveBack() {
-	b.out = appendGet(b.out, opGlobalGet, b.gauge)
-	b.out = appendS64(append(b.out, opI64Const), int64(b.stack)<<32)
-	b.out = append(b.out, opI64Add)
-	b.out = appendGet(b.out, opGlobalSet, b.gauge)
-}
-
-// appendGet appends an instruction with one index.
-func appendGet(b []byte, op byte, index uint32) []byte { return appendU32(append(b, op), index) }
-
-// instructions copies the code with its end.
+// instructions copies the code.
 func (b *body) instructions() {
 	b.labels = append(b.labels, label{})
-	for len(b.labels) > 0 && b.r.more() {
+	for b.r.more() {
 		in := b.r.next()
-		b.weight += uint64(in.weight()) + uint64(pieceWeight(&in, &b.last))
+		b.weight += weight(&in, &b.last)
 		b.instruction(&in)
 		b.last = in
 	}
@@ -164,28 +141,17 @@ func (b *body) instructions() {
 func (b *body) instruction(in *instr) {
 	switch in.op {
 	case opBlock, opLoop, opIf:
-		b.labels = append(b.labels, label{in.op == opLoop, b.weight})
+		b.labels = append(b.labels, label{in.op == opLoop, b.takesOperands(in), b.weight})
 	case opEnd:
 		b.labels = b.labels[:len(b.labels)-1]
 	case opBr, opBrIf:
-		b.back(in.a)
+		b.branch(in)
+		return
 	case opBrTable:
-		targets := reader{b: b.f.body, pos: in.targets}
-		nearest := b.weight
-		back := false
-		for range in.count + 1 {
-			if l, ok := b.loop(targets.u32()); ok {
-				back, nearest = true, min(nearest, l.start)
-			}
-		}
-		if back {
-			b.charge(1+(b.weight-nearest)/fuelUnit, 0)
-		}
+		b.branchTable(in)
 	case opReturn:
-		if b.stack != 0 { // leave the block around the body, behind which the stack is given back
-			b.out = appendGet(b.out, opBr, uint32(len(b.labels)-1))
-			return
-		}
+		b.out = appendGet(b.out, opBr, uint32(len(b.labels)-1))
+		return
 	case opCall, opRefFunc:
 		b.out = appendGet(b.out, in.op, b.moved(in.a))
 		return
@@ -197,18 +163,55 @@ func (b *body) instruction(in *instr) {
 	b.out = append(b.out, b.f.body[in.at:in.end]...)
 }
 
-// back charges for a branch to a loop: what can have run since the loop began, which only goes forward.
-func (b *body) back(depth uint32) {
-	if l, ok := b.loop(depth); ok {
-		b.charge(1+(b.weight-l.start)/fuelUnit, 0)
+// takesOperands says that a loop has parameters.
+func (b *body) takesOperands(in *instr) bool {
+	return in.op == opLoop && in.a != noType && len(b.m.Types[in.a].Params) > 0
+}
+
+// label returns what a branch of this depth names.
+func (b *body) label(depth uint32) label {
+	return b.labels[len(b.labels)-1-int(depth)]
+}
+
+// back is what a branch to a loop charges: what can have run since the loop began, which only goes forward.
+func (b *body) back(l label) uint64 { return 1 + (b.weight-l.start)/fuelUnit }
+
+// branch writes br and br_if. One to a loop is taken where the fuel lasts, and otherwise after the refill.
+func (b *body) branch(in *instr) {
+	l, depth := b.label(in.a), in.a
+	switch {
+	case !l.loop:
+		b.out = appendGet(b.out, in.op, depth)
+	case in.op == opBr:
+		b.branchBack(l, depth)
+	case l.params: // which an if could not reach: charge whether it is taken or not
+		b.charge(b.back(l), 0)
+		b.out = b.refillIfEmpty(b.out)
+		b.out = appendGet(b.out, opBrIf, depth)
+	default:
+		b.out = append(b.out, opIf, 0x40)
+		b.branchBack(l, depth+1)
+		b.out = append(b.out, opEnd)
 	}
 }
 
-// loop returns the label of a branch, if it is that of a loop.
-func (b *body) loop(depth uint32) (label, bool) {
-	if uint64(depth) >= uint64(len(b.labels)) {
-		return label{}, false // not valid, which the compiler will say
+func (b *body) branchBack(l label, depth uint32) {
+	b.charge(b.back(l), 0)
+	b.out = appendGet(b.fuel(b.out, opI32GeS), opBrIf, depth)
+	b.out = appendGet(b.refilled(b.out), opBr, depth)
+}
+
+// branchTable charges for a br_table that can go to loops: for the one that began first.
+func (b *body) branchTable(in *instr) {
+	targets := reader{b: b.f.body, pos: in.targets}
+	most := uint64(0)
+	for range in.count + 1 {
+		if l := b.label(targets.u32()); l.loop {
+			most = max(most, b.back(l))
+		}
 	}
-	l := b.labels[len(b.labels)-1-int(depth)]
-	return l, l.loop
+	if most > 0 {
+		b.charge(most, 0)
+		b.out = b.refillIfEmpty(b.out)
+	}
 }

@@ -71,14 +71,6 @@ func (b *body) measure(shift byte) {
 	b.out = b.chargeLength(b.out, b.scratch, shift)
 }
 
-// chargeLength charges for a length in a local.
-func (w *rewriter) chargeLength(out []byte, local uint32, shift byte) []byte {
-	out = appendGet(out, opGlobalGet, w.gauge)
-	out = appendGet(out, opLocalGet, local)
-	out = append(out, opI32Const, shift, opI32ShrU, opI64ExtendI32U, opI64Sub)
-	return w.settle(out)
-}
-
 // copy returns the function that is memory.copy in pieces: (to, from, length).
 func (w *rewriter) copy() uint32 {
 	if w.pieces.copier == 0 {

@@ -158,12 +158,12 @@ func (w *rewriter) elementSection() []byte {
 	flush := func(to int) { out.Write(old[from:to]) }
 	var number []byte
 	for range r.u32() {
-		s := r.elementHead()
+		s := w.m.elementHead(r)
 		for range s.count {
 			flush(r.pos)
 			from = r.pos
 			if s.expressions {
-				expr := r.constExpr()
+				expr := w.m.constExpr(r)
 				out.Write(w.constant(number[:0], expr))
 			} else {
 				out.Write(appendU32(number[:0], w.moved(r.u32())))

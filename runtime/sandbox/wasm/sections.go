@@ -141,7 +141,10 @@ func (m *Module) globalSection(r *reader) {
 	n := r.count("globals", 4, m.caps.Globals)
 	m.globals = make([]global, 0, n)
 	for range n {
-		m.globals = append(m.globals, global{typ: r.valType(), mutable: r.mutability(), init: r.constExpr()})
+		if r.err != nil {
+			return
+		}
+		m.globals = append(m.globals, global{typ: r.valType(), mutable: r.mutability(), init: m.constExpr(r)})
 	}
 }
 
@@ -154,7 +157,7 @@ func (r *reader) mutability() bool {
 }
 
 // constExpr returns the constant expression of a global or a segment, with its end.
-func (r *reader) constExpr() []byte {
+func (m *Module) constExpr(r *reader) []byte {
 	from := r.pos
 	for r.err == nil {
 		switch op := r.byte(); op {
@@ -168,8 +171,10 @@ func (r *reader) constExpr() []byte {
 			r.bytes(4)
 		case 0x44:
 			r.bytes(8)
-		case 0x23, 0xd2:
-			r.u32()
+		case opGlobalGet:
+			r.index("global", m.items(KindGlobal))
+		case opRefFunc:
+			r.index("function", m.functions())
 		case 0xd0:
 			r.refType()
 		case 0xfd:
@@ -199,16 +204,20 @@ func (m *Module) exportSection(r *reader) {
 		if seen[e.Name] {
 			r.fail("%.80q is exported twice", e.Name)
 		}
-		if all := m.functions(); e.Kind == KindFunc && uint64(e.Index) >= uint64(all) {
-			r.fail("%.80q exports function %d of %d", e.Name, e.Index, all)
+		if n := m.items(e.Kind); r.err == nil && uint64(e.Index) >= uint64(n) {
+			r.fail("%.80q exports %s %d of %d", e.Name, e.Kind, e.Index, n)
 		}
 		seen[e.Name] = true
 		m.Exports = append(m.Exports, e)
 	}
 }
 
-// functions counts them, imports and the module's own.
-func (m *Module) functions() int { return m.imported[KindFunc] + len(m.funcs) }
+// items counts those of a kind, imports and the module's own.
+func (m *Module) items(k Kind) int {
+	return m.imported[k] + [...]int{KindFunc: len(m.funcs), KindTable: len(m.Tables), KindMemory: len(m.Memories), KindGlobal: len(m.globals)}[k]
+}
+
+func (m *Module) functions() int { return m.items(KindFunc) }
 
 func (m *Module) startSection(r *reader) {
 	m.start = r.index("function", m.functions())
@@ -218,7 +227,7 @@ func (m *Module) startSection(r *reader) {
 func (m *Module) elementSection(r *reader) {
 	total := uint64(0)
 	for range r.count("element segments", 2, m.caps.Segments) {
-		s := r.elementHead()
+		s := m.elementHead(r)
 		total += uint64(s.count)
 		r.within("elements of all segments", total, m.caps.Elements)
 		for range s.count {
@@ -226,7 +235,7 @@ func (m *Module) elementSection(r *reader) {
 				return
 			}
 			if s.expressions {
-				r.constExpr()
+				m.constExpr(r)
 			} else {
 				r.index("function", m.functions())
 			}
@@ -241,7 +250,7 @@ type elements struct {
 	expressions bool
 }
 
-func (r *reader) elementHead() elements {
+func (m *Module) elementHead(r *reader) elements {
 	flags := r.u32()
 	if flags > 7 {
 		r.fail("element segment of kind %d", flags)
@@ -251,7 +260,7 @@ func (r *reader) elementHead() elements {
 		r.u32()
 	}
 	if active {
-		r.constExpr()
+		m.constExpr(r)
 	}
 	if flags&3 != 0 {
 		r.byte()
@@ -272,7 +281,7 @@ func (m *Module) dataSection(r *reader) {
 		}
 		var s segment
 		if flags != 1 {
-			s.offset = r.constExpr()
+			s.offset = m.constExpr(r)
 		}
 		s.content = r.bytes(r.u32())
 		total += uint64(len(s.content))

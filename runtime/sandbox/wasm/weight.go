@@ -1,14 +1,15 @@
 package wasm
 
-// weight is how long an instruction takes at worst, in simple instructions, as far as what it works on does not matter.
-func (in *instr) weight() uint32 {
-	switch {
-	case in.op == opBulk:
-		return bulkWeight(in.sub)
-	case in.op == opVector:
-		return vectorWeight(in.sub)
+// weight is how long an instruction takes at worst, in simple instructions. A length that it works on counts where the
+// instruction before says what it is and it is short.
+func weight(in, before *instr) uint64 {
+	switch in.op {
+	case opBulk:
+		return uint64(bulkWeight(in.sub)) + uint64(pieceWeight(in, before))
+	case opVector:
+		return uint64(vectorWeight(in.sub))
 	}
-	return uint32(weights[in.op])
+	return uint64(weights[in.op])
 }
 
 // weights are those of the instructions of one byte. A load or store may miss every cache.
@@ -55,4 +56,6 @@ func vectorWeight(sub uint32) uint32 {
 
 // frame estimates the bytes of native stack that a call of a function takes. The compiler gives every parameter, local and
 // spilled value a place of its own; how many it spills is not known here, and grows with the code.
-func frame(values, weight uint32) uint32 { return 64 + 8*values + weight/2 }
+func frame(values uint32, weight uint64) uint32 {
+	return 64 + 8*values + uint32(min(weight, 1<<24)/2)
+}
