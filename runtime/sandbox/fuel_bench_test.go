@@ -75,15 +75,7 @@ func (h *bare) function(b testing.TB, module []byte, name string) api.Function {
 
 // sideBySide runs a function of a module and of its rewritten form in turn and reports the ratio of the fastest times.
 func (h *bare) sideBySide(b *testing.B, module []byte, name string, param uint64) {
-	parsed, err := wasm.Parse(module, wasm.Caps{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	bounded, err := parsed.Rewrite(wasm.Bounds{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	fns := [2]api.Function{h.function(b, module, name), h.function(b, bounded, name)}
+	fns := [2]api.Function{h.function(b, module, name), h.function(b, rewritten(b, module), name)}
 	var times [2][]time.Duration
 	run := func(i int) {
 		stack := []uint64{param}
@@ -136,4 +128,26 @@ func BenchmarkFuelGo(b *testing.B) {
 	if h.output == 0 {
 		b.Fatal("the guest answered nothing")
 	}
+}
+
+// rewritten returns a module as the compiler gets it.
+func rewritten(t testing.TB, module []byte) []byte {
+	parsed, err := wasm.Parse(module, wasm.Caps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded, err := parsed.Rewrite(wasm.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bounded
+}
+
+// instantiateRewritten returns an instance of a rewritten module, and its function run.
+func instantiateRewritten(t testing.TB, module []byte) (api.Module, api.Function) {
+	mod, err := newBare(t).runtime.InstantiateWithConfig(t.Context(), rewritten(t, module), wazero.NewModuleConfig().WithName(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mod, mod.ExportedFunction("run")
 }

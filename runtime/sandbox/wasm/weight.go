@@ -54,8 +54,8 @@ func vectorWeight(sub uint32) uint32 {
 	return 2
 }
 
-// frame estimates the bytes of native stack that a call of a function takes. The compiler gives every parameter, local and
-// spilled value a place of its own; how many it spills is not known here, and grows with the code.
+// frame estimates the bytes of native stack that a call of a function takes. The compiler gives parameters, locals and every
+// value that it keeps over a call a place of their own; how many those are is not known here, and grows with the code.
 func frame(values uint32, weight uint64) uint32 {
-	return 64 + 8*values + uint32(min(weight, 1<<24)/2)
+	return 64 + 8*values + uint32(min(weight, 1<<24))
 }

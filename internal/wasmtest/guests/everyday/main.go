@@ -6,9 +6,11 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +33,23 @@ func init() {
 			turns.Add(1)
 		}
 	})
+	add("nested", nested)
 	add("large", func(_ context.Context, in Size) ([]byte, error) { return make([]byte, in.Bytes), nil })
+}
+
+// Depth is how many arrays lie in each other.
+type Depth struct {
+	Depth int `json:"depth"`
+}
+
+// nested takes apart and puts together JSON that is as deep as it is told, which is recursion that Go programs do.
+func nested(_ context.Context, in Depth) (Depth, error) {
+	var v any
+	if err := json.Unmarshal([]byte(strings.Repeat("[", in.Depth)+strings.Repeat("]", in.Depth)), &v); err != nil {
+		return Depth{}, err
+	}
+	b, err := json.Marshal(v)
+	return Depth{len(b) / 2}, err
 }
 
 // turns counts what spins does.
