@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -57,7 +58,8 @@ func (c *call) replyMax() int { return max(c.outputMax, 2*toolabi.MaxText) + 64 
 func (c *call) use(ctx context.Context, mod api.Module, f toolabi.Function, p []uint64) int64 {
 	c.must(f.Name)
 	ptr, n := uint32(p[0]), uint32(p[1])
-	if _, ok := guestBytes(mod, ptr, n); !ok {
+	raw, ok := guestBytes(mod, ptr, n)
+	if !ok {
 		c.misuse("%s: a request of %d bytes at %#x is not in memory", f.Name, n, ptr)
 	}
 	if n > toolabi.MaxInput {
@@ -66,8 +68,7 @@ func (c *call) use(ctx context.Context, mod api.Module, f toolabi.Function, p []
 	if ctx.Err() != nil {
 		c.end(context.Cause(ctx))
 	}
-	request, _ := copyIn(mod, ptr, n)
-	answer, err := c.ask(ctx, f.Name, request)
+	answer, err := c.ask(ctx, f.Name, slices.Clone(raw))
 	if err != nil {
 		c.end(err)
 	}
