@@ -8,8 +8,6 @@
 // It is not the place where anything is decided or written down: which host functions a tool may use, what a call may
 // cost in time and what becomes of its outcome belong to the runtime, which passes in a toolabi.HostFunc and a context.
 //
-// Bounds that hold: linear memory, tables, the size and structure of a module, output, standard output, and time wherever
-// a guest loops or calls the host. Not bounded yet: code that neither loops nor calls the host is not interrupted before
-// it returns, and holds up the host's garbage collector for as long; the compiler has no budget; nothing counts the memory
-// of all calls together.
+// A module is judged before any of it runs, and written again with bounds built in (package wasm), so that whatever it does
+// the host has a turn at least every 20 ms: its deadline is kept, and the process's garbage collector is not held up.
 package sandbox
