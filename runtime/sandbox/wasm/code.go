@@ -141,21 +141,24 @@ type instr struct {
 }
 
 // next reads an instruction.
-func (r *reader) next() (in instr) {
+func (r *reader) next(in *instr) {
 	in.at = r.pos
 	in.op = r.byte()
 	f := forms[in.op]
 	switch f {
+	case nothing:
+	case index:
+		in.a = r.u32()
 	case bulk:
-		f = r.prefixed(&in, &bulkForms)
+		r.operands(in, r.prefixed(in, &bulkForms))
 	case vector:
-		f = r.prefixed(&in, &vectorForms)
+		r.operands(in, r.prefixed(in, &vectorForms))
 	case unknown:
 		r.unknown(in.op)
+	default:
+		r.operands(in, f)
 	}
-	r.operands(&in, f)
 	in.end = r.pos
-	return in
 }
 
 func (r *reader) prefixed(in *instr, forms *[256]form) form {
@@ -319,10 +322,24 @@ func (m *Module) function(f *function, r *reader) {
 	r.within("locals of all functions", m.totals.locals, m.caps.AllLocals)
 	f.locals, f.code = uint32(locals), r.pos
 	s := scope{Module: m, r: r, locals: uint64(len(m.Types[f.typ].Params)) + locals, depth: 1}
+	var last, in instr
 	for s.depth > 0 && r.err == nil {
-		in := r.next()
+		last = in
+		r.next(&in)
 		s.count(&in)
 		s.indices(&in)
+		f.add(&in, &last)
+	}
+}
+
+// add takes over what Rewrite has to know of a function.
+func (f *function) add(in, before *instr) {
+	f.weight += weight(in, before)
+	switch in.op {
+	case opCall, opCallIndirect:
+		f.calls = true
+	case opBulk:
+		f.scratch = f.scratch || measured(in.sub)
 	}
 }
 

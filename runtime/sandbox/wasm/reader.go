@@ -26,16 +26,12 @@ func (r *reader) left() int { return len(r.b) - r.pos }
 func (r *reader) more() bool { return r.err == nil && r.left() > 0 }
 
 func (r *reader) byte() byte {
-	if r.err != nil {
-		return 0
+	if r.err == nil && r.pos < len(r.b) {
+		r.pos++
+		return r.b[r.pos-1]
 	}
-	if r.left() == 0 {
-		r.fail("unexpected end")
-		return 0
-	}
-	c := r.b[r.pos]
-	r.pos++
-	return c
+	r.fail("unexpected end")
+	return 0
 }
 
 // bytes returns the next n bytes, which are not copied.
@@ -54,6 +50,14 @@ func (r *reader) bytes(n uint32) []byte {
 
 // u32 reads an unsigned LEB128 of at most five bytes.
 func (r *reader) u32() uint32 {
+	if r.err == nil && r.pos < len(r.b) && r.b[r.pos] < 0x80 { // nearly all of them
+		r.pos++
+		return uint32(r.b[r.pos-1])
+	}
+	return r.longU32()
+}
+
+func (r *reader) longU32() uint32 {
 	var v uint32
 	for shift := 0; shift < 35; shift += 7 {
 		c := r.byte()

@@ -37,6 +37,7 @@ type body struct {
 	labels  []label // what branches can name: the function itself, and the blocks around the instruction
 	weight  uint64  // of the code up to here
 	last    instr   // the instruction before
+	copied  int     // how much of f.body is written
 }
 
 // label is a block, or the function.
@@ -66,15 +67,14 @@ type label struct {
 //
 // So the path that is taken nearly always is the straight one; the compiler keeps the order.
 func (w *rewriter) function(f *function) []byte {
-	b := &body{rewriter: w, f: f, typ: w.m.Types[f.typ], r: reader{b: f.body, pos: f.code}}
+	b := &body{rewriter: w, f: f, typ: w.m.Types[f.typ], r: reader{b: f.body, pos: f.code}, copied: f.code}
 	values := uint32(len(b.typ.Params)) + f.locals
 	b.scratch = values
 	b.out = make([]byte, 0, len(f.body)+len(f.body)/4+64)
-	s := survey(f)
-	b.locals(s.scratch)
-	fuel := 1 + s.weight/fuelUnit
-	if s.calls {
-		bytes := frame(values, s.weight)
+	b.locals()
+	fuel := 1 + f.weight/fuelUnit
+	if f.calls {
+		bytes := frame(values, f.weight)
 		b.stack = bytes / stackUnit
 		fuel += uint64(bytes / stackPerFuel)
 	}
@@ -91,33 +91,9 @@ func (w *rewriter) function(f *function) []byte {
 	return b.out
 }
 
-// facts are what has to be known of a function before it is written.
-type facts struct {
-	weight  uint64
-	calls   bool
-	scratch bool // it needs a local for lengths
-}
-
-func survey(f *function) (s facts) {
-	r := reader{b: f.body, pos: f.code}
-	last := instr{}
-	for r.more() {
-		in := r.next()
-		s.weight += weight(&in, &last)
-		switch in.op {
-		case opCall, opCallIndirect:
-			s.calls = true
-		case opBulk:
-			s.scratch = s.scratch || measured(in.sub)
-		}
-		last = in
-	}
-	return s
-}
-
 // locals copies the declarations, with the scratch local behind the others.
-func (b *body) locals(scratch bool) {
-	if !scratch {
+func (b *body) locals() {
+	if !b.f.scratch {
 		b.out = append(b.out, b.f.body[:b.f.code]...)
 		return
 	}
@@ -130,14 +106,23 @@ func (b *body) locals(scratch bool) {
 // instructions copies the code.
 func (b *body) instructions() {
 	b.labels = append(b.labels, label{})
+	var in instr
 	for b.r.more() {
-		in := b.r.next()
+		b.r.next(&in)
 		b.weight += weight(&in, &b.last)
 		b.instruction(&in)
 		b.last = in
 	}
+	b.copyUpTo(len(b.f.body))
 }
 
+// copyUpTo copies what was read and not written yet, up to a place in the body.
+func (b *body) copyUpTo(at int) {
+	b.out = append(b.out, b.f.body[b.copied:at]...)
+	b.copied = at
+}
+
+// instruction writes what stands for an instruction, or before it; one that stays as it is waits to be copied with others.
 func (b *body) instruction(in *instr) {
 	switch in.op {
 	case opBlock, opLoop, opIf:
@@ -145,22 +130,26 @@ func (b *body) instruction(in *instr) {
 	case opEnd:
 		b.labels = b.labels[:len(b.labels)-1]
 	case opBr, opBrIf:
-		b.branch(in)
-		return
+		if l := b.label(in.a); l.loop {
+			b.copyUpTo(in.at)
+			b.branch(in, l)
+		}
 	case opBrTable:
 		b.branchTable(in)
 	case opReturn:
+		b.copyUpTo(in.at)
 		b.out = appendGet(b.out, opBr, uint32(len(b.labels)-1))
-		return
+		b.copied = in.end
 	case opCall, opRefFunc:
+		b.copyUpTo(in.at)
 		b.out = appendGet(b.out, in.op, b.moved(in.a))
-		return
+		b.copied = in.end
 	case opBulk:
+		b.copyUpTo(in.at)
 		if b.bulk(in) {
-			return
+			b.copied = in.end
 		}
 	}
-	b.out = append(b.out, b.f.body[in.at:in.end]...)
 }
 
 // takesOperands says that a loop has parameters.
@@ -176,23 +165,21 @@ func (b *body) label(depth uint32) label {
 // back is what a branch to a loop charges: what can have run since the loop began, which only goes forward.
 func (b *body) back(l label) uint64 { return 1 + (b.weight-l.start)/fuelUnit }
 
-// branch writes br and br_if. One to a loop is taken where the fuel lasts, and otherwise after the refill.
-func (b *body) branch(in *instr) {
-	l, depth := b.label(in.a), in.a
+// branch writes a br or br_if to a loop. It is taken where the fuel lasts, and otherwise after the refill.
+func (b *body) branch(in *instr, l label) {
 	switch {
-	case !l.loop:
-		b.out = appendGet(b.out, in.op, depth)
 	case in.op == opBr:
-		b.branchBack(l, depth)
-	case l.params: // which an if could not reach: charge whether it is taken or not
+		b.branchBack(l, in.a)
+	case l.params: // which an if could not reach: charge whether it is taken or not, and leave the branch as it is
 		b.charge(b.back(l), 0)
 		b.out = b.refillIfEmpty(b.out)
-		b.out = appendGet(b.out, opBrIf, depth)
+		return
 	default:
 		b.out = append(b.out, opIf, 0x40)
-		b.branchBack(l, depth+1)
+		b.branchBack(l, in.a+1)
 		b.out = append(b.out, opEnd)
 	}
+	b.copied = in.end
 }
 
 func (b *body) branchBack(l label, depth uint32) {
@@ -211,6 +198,7 @@ func (b *body) branchTable(in *instr) {
 		}
 	}
 	if most > 0 {
+		b.copyUpTo(in.at)
 		b.charge(most, 0)
 		b.out = b.refillIfEmpty(b.out)
 	}

@@ -126,4 +126,8 @@ type function struct {
 	from   int    // where the body begins in the module
 	body   []byte
 	code   int // where in body the code begins
+
+	weight  uint64 // of all its instructions
+	calls   bool
+	scratch bool // it works on pieces whose length has to be charged
 }
