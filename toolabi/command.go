@@ -53,6 +53,9 @@ const (
 
 var dirName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
 
+// IsDirName says whether a directory can have this name.
+func IsDirName(name string) bool { return dirName.MatchString(name) }
+
 func (m *Manifest) validateCommand() (errs []error) {
 	if m.Command == nil {
 		return nil
@@ -85,6 +88,25 @@ func (m *Manifest) validateCommand() (errs []error) {
 		}
 		names[d.Name], paths[d.Path] = true, true
 	}
+	for _, t := range m.Tools {
+		errs = append(errs, m.Command.validatePromise(t)...)
+	}
+	return errs
+}
+
+// validatePromise says which promises a program cannot keep. What it writes into a directory does not pass through the host,
+// so nobody can hold it to a promise that it does not write, or to a key.
+func (c *Command) validatePromise(t Tool) (errs []error) {
+	switch declared := t.Declared(); declared {
+	case Keyed:
+		errs = append(errs, fmt.Errorf("command: tool %q declares keyed, and a program is given no idempotency key: declare idempotent or non_idempotent", CutText(t.Name, 80)))
+	case Pure, ReadOnly:
+		for _, d := range c.Dirs {
+			if d.Write {
+				errs = append(errs, fmt.Errorf("command: tool %q declares %s and wants to write to directory %q: declare idempotent if the same call may write twice, or non_idempotent", CutText(t.Name, 80), declared, CutText(d.Name, 80)))
+			}
+		}
+	}
 	return errs
 }
 
@@ -93,7 +115,7 @@ func (d Dir) validate() error {
 	bad := func(format string, a ...any) {
 		errs = append(errs, fmt.Errorf("command: directory %q: "+format, append([]any{CutText(d.Name, 80)}, a...)...))
 	}
-	if !dirName.MatchString(d.Name) {
+	if !IsDirName(d.Name) {
 		bad("want a name of lower-case letters, digits and inner hyphens, at most 64")
 	}
 	if !path.IsAbs(d.Path) || path.Clean(d.Path) != d.Path || len(d.Path) > maxDirPath || strings.ContainsRune(d.Path, 0) {
