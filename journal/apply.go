@@ -86,6 +86,8 @@ func judgeFields(e Entry) error {
 		return invalid(e, "it has meaning %d when it is cut off", e.OnCut)
 	case e.Retry && (e.Kind != Result || e.Outcome == OK):
 		return invalid(e, "only what failed can permit another attempt")
+	case e.Fuel != 0 && e.Kind != Result:
+		return invalid(e, "only what came of a call has used fuel")
 	case e.Due < 0, e.Expires < 0:
 		return invalid(e, "a time before 1970")
 	case e.Expires != 0 && (e.Kind != Intent || e.OnCut != Await):
@@ -139,7 +141,7 @@ func (s *State) judgeIntent(e Entry) error {
 	if e.Name == "" || e.Request.IsZero() {
 		return invalid(e, "it names no function or no request")
 	}
-	if e.OnCut == Doubt && (e.Key == "" || e.SendBy == 0) {
+	if e.OnCut == Doubt && (e.Key == "" && e.Module.IsZero() || e.SendBy == 0) { // a module is given no key
 		return invalid(e, "what must not be repeated needs a key and a last moment to send")
 	}
 	if s.Lease != 0 && e.SendBy > s.Lease {

@@ -40,6 +40,10 @@ func TestRulesRefuse(t *testing.T) {
 		{"an intent of nothing", nil, with(intent("a", journal.Redo), func(e *journal.Entry) { e.Name = "" }), journal.ErrInvalid},
 		{"an intent without a request", nil, with(intent("a", journal.Redo), func(e *journal.Entry) { e.Request = journal.Digest{} }), journal.ErrInvalid},
 		{"an effect without a key", nil, with(intent("a", journal.Doubt), func(e *journal.Entry) { e.Key = "" }), journal.ErrInvalid},
+		{"a module that is entered without a last moment", nil, with(intent("a", journal.Doubt), func(e *journal.Entry) {
+			e.Key, e.SendBy, e.Module = "", 0, journal.DigestOf([]byte("m"))
+		}), journal.ErrInvalid},
+		{"fuel of an intent", nil, with(intent("a", journal.Redo), func(e *journal.Entry) { e.Fuel = 1 }), journal.ErrInvalid},
 		{"an intent with a bad step", nil, intent("a//1", journal.Redo), journal.ErrInvalid},
 		{"an intent without a step", nil, intent("", journal.Redo), journal.ErrInvalid},
 		{"an intent twice", es{intent("a", journal.Redo)}, intent("a", journal.Redo), journal.ErrExists},
@@ -111,25 +115,28 @@ func TestRulesAllow(t *testing.T) {
 	answer := with(result("ask"), func(e *journal.Entry) { e.Owner = "" })
 	denied := with(observed("a"), func(e *journal.Entry) { e.Outcome, e.OnCut = journal.Denied, journal.Doubt })
 	for name, log := range map[string]es{
-		"a result after cancel":               {intent("a", journal.Doubt), cancel, result("a"), finished(journal.Cancelled)},
-		"an end in doubt by cancel":           {intent("a", journal.Doubt), cancel, finished(journal.Cancelled)},
-		"an end in doubt by abandoning":       {intent("a", journal.Doubt), abandoned},
-		"failure with an open step":           {intent("a", journal.Redo), finished(journal.Fail)},
-		"a step after acknowledging":          {late("a"), record(journal.RecordAcknowledged), intent("b", journal.Redo)},
-		"a note after the end":                {finished(journal.OK), record("note")},
-		"late after the end":                  {finished(journal.OK), late("a"), late("a")},
-		"an answer from outside":              {intent("ask", journal.Await), released, answer},
-		"an answer under another owner":       {intent("ask", journal.Await), claimed("owner-2"), answer},
-		"a denial without an intent":          {denied},
-		"a read without an intent":            {intent("a", journal.Redo), observed("a/1"), result("a")},
-		"a void and another attempt":          {intent("a", journal.Doubt), void("a"), intent("a~2", journal.Doubt), result("a~2")},
-		"a void of what may be repeated":      {intent("a", journal.Redo), void("a"), intent("a~2", journal.Redo)},
-		"a retry where nothing took place":    {intent("a", journal.Doubt), retry(result("a"), journal.EffectNone), intent("a~2", journal.Doubt)},
-		"a retry around such a step":          {intent("a", journal.Redo), intent("a/1", journal.Doubt), retry(result("a/1"), journal.EffectNone), retry(result("a"), journal.EffectNone), intent("a~2", journal.Redo), intent("a~2/1", journal.Doubt)},
-		"the same step in another run":        {intent("a", journal.Doubt), result("a"), intent("a[1]", journal.Doubt), result("a[1]")},
-		"an effect after confirming":          {restored, record(journal.RecordConfirmed), claimed(me), intent("a", journal.Doubt)},
-		"what may be repeated after restore":  {restored, claimed(me), intent("a", journal.Redo), intent("a/1", journal.Redo)},
-		"evidence and cancel from anyone":     {intent("a", journal.Doubt), claimed("owner-2"), record("evidence"), cancel, late("a")},
+		"a result after cancel":              {intent("a", journal.Doubt), cancel, result("a"), finished(journal.Cancelled)},
+		"an end in doubt by cancel":          {intent("a", journal.Doubt), cancel, finished(journal.Cancelled)},
+		"an end in doubt by abandoning":      {intent("a", journal.Doubt), abandoned},
+		"failure with an open step":          {intent("a", journal.Redo), finished(journal.Fail)},
+		"a step after acknowledging":         {late("a"), record(journal.RecordAcknowledged), intent("b", journal.Redo)},
+		"a note after the end":               {finished(journal.OK), record("note")},
+		"late after the end":                 {finished(journal.OK), late("a"), late("a")},
+		"an answer from outside":             {intent("ask", journal.Await), released, answer},
+		"an answer under another owner":      {intent("ask", journal.Await), claimed("owner-2"), answer},
+		"a denial without an intent":         {denied},
+		"a read without an intent":           {intent("a", journal.Redo), observed("a/1"), result("a")},
+		"a void and another attempt":         {intent("a", journal.Doubt), void("a"), intent("a~2", journal.Doubt), result("a~2")},
+		"a void of what may be repeated":     {intent("a", journal.Redo), void("a"), intent("a~2", journal.Redo)},
+		"a retry where nothing took place":   {intent("a", journal.Doubt), retry(result("a"), journal.EffectNone), intent("a~2", journal.Doubt)},
+		"a retry around such a step":         {intent("a", journal.Redo), intent("a/1", journal.Doubt), retry(result("a/1"), journal.EffectNone), retry(result("a"), journal.EffectNone), intent("a~2", journal.Redo), intent("a~2/1", journal.Doubt)},
+		"the same step in another run":       {intent("a", journal.Doubt), result("a"), intent("a[1]", journal.Doubt), result("a[1]")},
+		"an effect after confirming":         {restored, record(journal.RecordConfirmed), claimed(me), intent("a", journal.Doubt)},
+		"what may be repeated after restore": {restored, claimed(me), intent("a", journal.Redo), intent("a/1", journal.Redo)},
+		"evidence and cancel from anyone":    {intent("a", journal.Doubt), claimed("owner-2"), record("evidence"), cancel, late("a")},
+		"a module that must not be entered twice, which is given no key": {with(intent("a", journal.Doubt), func(e *journal.Entry) {
+			e.Key, e.Module = "", journal.DigestOf([]byte("m"))
+		})},
 		"a claim by the same owner once more": {claimed(me), intent("a", journal.Doubt)},
 	} {
 		t.Run(name, func(t *testing.T) { fold(t, log...) })

@@ -9,7 +9,7 @@ import (
 )
 
 // Schema is the version of the entry's layout that this package writes. It reads all that came before: 1 had no Due, no
-// Expires and no Approval.
+// Expires, no Approval and no Fuel.
 const Schema = 2
 
 var (

@@ -19,7 +19,7 @@ func full() journal.Entry {
 		Module: d([]byte("m")), Request: d([]byte("r")), Key: "k", SendBy: 1, Started: -1, Seed: d([]byte("s")), Owner: "o", Lease: 5,
 		Outcome: journal.Fail, Effect: journal.EffectUnknown, Retry: true, Abandon: true, Body: []byte{0, 0xff}, Blob: d([]byte("b")),
 		Size: 1 << 40, Refs: []journal.Digest{d([]byte("x")), {}}, By: "somebody", Note: "é\x00", At: 9,
-		Due: 10, Expires: 11, Approval: d([]byte("a")),
+		Due: 10, Expires: 11, Approval: d([]byte("a")), Fuel: 12,
 		Writes: []journal.Write{{Space: "s", Key: "k", Value: []byte("v"), Expect: 1}, {Space: "s", Key: "gone", Delete: true, Expect: math.MaxUint64}},
 	}
 }

@@ -186,6 +186,8 @@ type Entry struct {
 	Expires int64 `cbor:"29,keyasint,omitempty"`
 	// Approval is the Request of the question whose yes this intent uses up. Intents of steps that were asked about.
 	Approval Digest `cbor:"30,keyasint,omitzero"`
+	// Fuel is how much a call computed, in units of whoever entered the module; 0 where that is not counted. Results of calls.
+	Fuel uint64 `cbor:"31,keyasint,omitempty"`
 
 	// Hash is the entry's place in the chain: SHA-256 over the hash before and the entry's encoding. Set by Append and
 	// Read; a run's first entry follows ChainStart.
