@@ -101,6 +101,19 @@ func (g Grants) Conflict(o Grants) error {
 	return nil
 }
 
+// Validate says what is wrong with the grants by themselves, or nil.
+func (g Grants) Validate() error {
+	for i, d := range g.Dirs {
+		if !toolabi.IsDirName(d.Name) || !filepath.IsAbs(d.Path) || filepath.Clean(d.Path) != d.Path {
+			return fmt.Errorf("grant of directory %q: want a name of lower-case letters, digits and inner hyphens, and an absolute, clean path", toolabi.CutText(d.Name+"="+d.Path, 200))
+		}
+		if other, _ := g.Dir(d.Name); g.Dirs[i] != other {
+			return &DirConflictError{Name: d.Name, Has: other.Path, Wants: d.Path}
+		}
+	}
+	return nil
+}
+
 // Dir finds a directory by its name.
 func (g Grants) Dir(name string) (DirGrant, bool) {
 	for _, d := range g.Dirs {

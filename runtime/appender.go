@@ -31,6 +31,7 @@ type appender struct {
 	queue      []*queued              // guarded by mu, in order
 	size       int                    // guarded by mu: bytes in the queue
 	committing bool                   // guarded by mu: one append at a time
+	appends    int                    // guarded by mu: those that succeeded
 	dead       error                  // guarded by mu: why nothing can be appended any more
 	dropped    map[journal.Step]error // guarded by mu: intents that were taken back, and why
 	rescued    []*queued              // guarded by mu: replies that could not be recorded
@@ -207,6 +208,7 @@ func (a *appender) append(at uint64, entries []journal.Entry) error {
 }
 
 func (a *appender) committed(batch []*queued, entries []journal.Entry) {
+	a.appends++
 	for i, q := range batch {
 		q.done = true
 		a.size -= len(q.entry.Body)
@@ -290,6 +292,13 @@ func (a *appender) deliver() {
 	for _, q := range rescued {
 		a.rescue(q.entry.Step, q.reply)
 	}
+}
+
+// commits counts the appends so far.
+func (a *appender) commits() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.appends
 }
 
 // over says why this process cannot append any more, or nil.

@@ -11,9 +11,6 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// defaultTimeout bounds a call when neither the run, the module nor the tool says anything.
-const defaultTimeout = 60 * time.Second
-
 // frame is one call while its module is being entered.
 type frame struct {
 	run    *Run
@@ -21,7 +18,7 @@ type frame struct {
 	step   journal.Step // with its attempt
 	module Module
 	tool   toolabi.Tool
-	limits toolabi.Limits
+	limits callLimits
 
 	mu       sync.Mutex
 	n        int                     // guarded by mu: host functions asked so far that are not Free
@@ -80,30 +77,39 @@ func (e *Engine) judgeOutput(name string, tool toolabi.Tool, output []byte) *too
 // callOp is the step that enters a tool, for a driver or for a tool that calls it.
 func (r *Run) callOp(caller *frame, step journal.Step, module Module, tool toolabi.Tool, input []byte) op {
 	name := module.Name + "." + tool.Name
-	return op{
+	o := op{
 		step: step, name: name, class: toolabi.Call, module: journal.Digest(module.Digest), frame: caller,
 		request: input, digest: requestDigest(name, input), callee: module, tool: tool, retry: tool.Retry,
 		perform: func(ctx context.Context, intent *journal.Entry) (outcome, error) {
 			return r.enter(ctx, caller, module, tool, input, intent)
 		},
 	}
+	r.mount(&o)
+	return o
 }
 
 // enter runs the module for one call. What the log holds of the inside of the call is answered from there.
 func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool toolabi.Tool, input []byte, intent *journal.Entry) (outcome, error) {
 	if r.engine.cfg.Invoker == nil {
-		return outcome{}, &hostError{errors.New("this program cannot enter modules")}
+		return outcome{unsent: true}, &hostError{errors.New("this program cannot enter modules")}
 	}
 	if p, ok := r.engine.cfg.Invoker.(Preparer); ok {
 		if err := p.Prepare(ctx, module.Digest); err != nil {
-			return outcome{}, r.notEntered(ctx, module, err)
+			return outcome{unsent: true}, r.notEntered(ctx, module, err)
+		}
+	}
+	opaque := isEffect(intent.Class)
+	if opaque {
+		send := sending{run: r, intent: intent}
+		if err := send.allow(); err != nil {
+			return send.outcome(nil, err, toolabi.Internal)
 		}
 	}
 	f := &frame{
 		run: r, caller: caller, step: intent.Step, module: module, tool: tool,
 		seen: map[journal.Digest]int{}, vague: map[journal.Digest]bool{},
 	}
-	f.limits = r.spec.Limits.Tighten(module.Manifest.Limits).Tighten(toolabi.Limits{TimeoutMS: tool.TimeoutMS})
+	f.limits = r.spec.limits(module, tool)
 	if r.recorded(f.step) == 0 {
 		f.live = true
 		caller.goLive()
@@ -112,11 +118,17 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 	defer cancel(nil)
 	f.startClock(cancel)
 	defer f.stopClock()
+	defer func() { r.use(func(u *Usage) { u.Live += f.lived() }) }()
 	r.count(func(c *Counts) { c.Entered++ })
+	mounts := r.mountsOf(module, intent)
 	out, err := r.engine.cfg.Invoker.Invoke(ctx, toolabi.Invocation{
 		Module: module.Digest, Tool: tool.Name, Input: input,
-		Started: intent.Started, Seed: intent.Seed, Limits: f.limits,
+		Started: intent.Started, Seed: intent.Seed, Limits: f.limits.Limits, Mounts: mounts,
 	}, f.host)
+	r.use(func(u *Usage) { u.Fuel += out.Fuel })
+	if opaque {
+		return r.opaqueOutcome(ctx, f, mounts, out, err)
+	}
 	if err != nil {
 		limit := r.limitOf(ctx, err)
 		if limit == nil {
@@ -162,10 +174,13 @@ func (f *frame) outcome(out toolabi.Outcome) (outcome, error) {
 			What: fmt.Sprintf("the log holds %d host calls of this call, and the tool ended after %d", n, f.asked()),
 		}
 	}
-	if out.Err != nil {
-		return outcome{err: out.Err}, nil
+	if out.Err != nil && out.Err.Code == toolabi.LimitFuel {
+		out.Err = f.outOfFuel(out.Err)
 	}
-	return outcome{reply: out.Output}, nil
+	if out.Err != nil {
+		return outcome{err: out.Err, fuel: out.Fuel}, nil
+	}
+	return outcome{reply: out.Output, fuel: out.Fuel}, nil
 }
 
 // recorded returns how many host calls the log holds of a call.
@@ -188,10 +203,7 @@ func (f *frame) isLive() bool {
 
 // startClock bounds the call's live time. What is answered from the log does not count, but is bounded by as much again.
 func (f *frame) startClock(cancel context.CancelCauseFunc) {
-	limit := defaultTimeout
-	if f.limits.TimeoutMS != 0 {
-		limit = time.Duration(f.limits.TimeoutMS) * time.Millisecond
-	}
+	limit := f.limits.timeout()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.limits.TimeoutMS = uint64(limit.Milliseconds())
@@ -199,6 +211,16 @@ func (f *frame) startClock(cancel context.CancelCauseFunc) {
 	f.clock = time.AfterFunc(limit, func() {
 		cancel(toolabi.NewError(toolabi.LimitTime, fmt.Sprintf("the call used up its %s", limit)))
 	})
+}
+
+// lived is how much of its live time a driver's call has used up; what it calls lives in it.
+func (f *frame) lived() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.caller != nil || !f.live {
+		return 0
+	}
+	return f.limits.timeout() - max(time.Until(f.deadline), 0)
 }
 
 func (f *frame) stopClock() {
@@ -215,7 +237,7 @@ func (f *frame) goLive() {
 	f.mu.Lock()
 	if !f.live && f.clock.Stop() { // else the limit was reached on the way here, and is the host's
 		f.live = true
-		limit := time.Duration(f.limits.TimeoutMS) * time.Millisecond
+		limit := f.limits.timeout()
 		f.deadline = time.Now().Add(limit)
 		f.clock.Reset(limit)
 	}

@@ -103,7 +103,9 @@ func uncertainIn(run string, h *journal.History, step journal.Step, past *journa
 	if past.Intent.Size > 0 {
 		u.Request = past.Intent.Size
 	}
-	if p := h.Find(step.Parent()); p != nil && p.Known() != nil {
+	if p := h.Find(step.Parent()); isOpaque(past.Intent) {
+		u.Tool = past.Intent.Name
+	} else if p != nil && p.Known() != nil {
 		u.Tool = p.Known().Name
 	}
 	for _, e := range past.Evidence {

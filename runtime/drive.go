@@ -33,6 +33,8 @@ type Result struct {
 	Output []byte
 	// Counts says what happened on the way.
 	Counts Counts
+	// Usage says what it took.
+	Usage Usage
 	// Replayed says that the run was finished before, and that nothing was executed now.
 	Replayed bool
 	// Late counts the outcomes that came after the end of a finished run and that nobody has acknowledged.
@@ -48,12 +50,25 @@ type Counts struct {
 	Entered int
 }
 
+// Usage is what the calls of one Drive took.
+type Usage struct {
+	// Fuel is how much the modules computed that were entered, what ran again to answer it from the log included; 0 where
+	// the invoker does not count.
+	Fuel uint64
+	// Live is how long the driver's calls took, waits and what was answered from the log left out.
+	Live time.Duration
+	// HostCalls are the uses of host functions, also those that were answered from the log.
+	HostCalls int
+	// Commits are the appends to the run's log, from the one that claimed it to the one that let go of it.
+	Commits int
+}
+
 // Drive goes on with a run until its driver is done, or until it cannot go on now. A finished run is not driven again:
 // what it returned is returned.
 //
 // Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
 // and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
-// ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
+// *DirError; *hostfuncs.DirConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
 func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res Result, err error) {
 	end, err := e.begin(run)
 	if err != nil {
@@ -79,13 +94,16 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 	if l.partial && !l.state.CancelAsked {
 		return Result{}, fmt.Errorf("run %s is a copy that is not whole, and is not driven: cancel it, and fork again under another id", run)
 	}
+	if err := e.judgeMore(ctx, l, opts.Grants); err != nil {
+		return Result{}, err
+	}
 	res, cancelled, err := e.claimed(ctx, l, opts)
 	if waits(err) && cancelled { // when it was let go of: nobody else may come by to close it
 		if l, err = e.load(context.WithoutCancel(ctx), run); err != nil {
 			return res, err
 		}
 		closed, _, err := e.claimed(ctx, l, opts)
-		closed.Counts = res.Counts
+		closed.Counts, closed.Usage = res.Counts, res.Usage
 		return closed, err
 	}
 	return res, err
@@ -104,6 +122,7 @@ func (e *Engine) claimed(ctx context.Context, l *loaded, opts DriveOptions) (res
 	r.approveBy = opts.ApproveBy
 	defer r.log.close()
 	res, err = r.goOn(ctx, opts)
+	res.Usage.Commits = 1 + r.log.commits() // the first one claimed it
 	return res, r.cancelAsked(), err
 }
 
@@ -171,10 +190,28 @@ func (e *Engine) finished(ctx context.Context, l *loaded, f journal.Entry) (Resu
 	return res, failed
 }
 
+// judgeMore says why grants cannot be added to those of a run: a *hostfuncs.DirConflictError, or nil.
+func (e *Engine) judgeMore(ctx context.Context, l *loaded, more hostfuncs.Grants) error {
+	if len(more.Dirs) == 0 {
+		return nil
+	}
+	if err := more.Validate(); err != nil {
+		return fmt.Errorf("run %s: %w", l.state.Run, err)
+	}
+	spec, err := e.readSpec(ctx, l.history.Created())
+	if err != nil {
+		return err
+	}
+	if err := spec.Grants.Union(l.grants).Conflict(more); err != nil {
+		return fmt.Errorf("run %s: %w; a run keeps the directories that it began with", l.state.Run, err)
+	}
+	return nil
+}
+
 // addGrants records what is added to the grants.
 func (r *Run) addGrants(ctx context.Context, opts DriveOptions) error {
 	more := r.grants.Union(opts.Grants)
-	if len(more.HTTP) == len(r.grants.HTTP) {
+	if more.Equal(r.grants) {
 		return nil
 	}
 	body, err := toolabi.Encode(opts.Grants)

@@ -19,19 +19,21 @@ func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journ
 	if err := journal.SetBody(ctx, r.engine.blobs, &in, o.request); err != nil {
 		return in, err
 	}
-	if o.class == toolabi.Call {
+	if o.enters() {
 		in.Started, in.Seed = now, randomSeed()
 	}
 	if o.key != nil {
 		in.Key = inheritedKey(before, o.key)
+	}
+	if isEffect(in.Class) {
 		in.SendBy = now + int64(o.timeout)
 		var lease int64
 		r.log.view(func(_ *journal.History, s *journal.State) { lease = s.Lease })
 		if lease != 0 && in.SendBy > lease {
-			return in, &hostError{fmt.Errorf("step %s is not begun: its request may take %s, and the claim ends before that; drive the run again, with a lease that is longer", step, o.timeout)}
+			return in, &hostError{fmt.Errorf("step %s is not begun: it may leave within %s, and the claim ends before that; drive the run again, with a lease that is longer", step, o.timeout)}
 		}
 	}
-	if before != nil && before.Intent != nil && o.class == toolabi.Call {
+	if before != nil && before.Intent != nil && o.enters() {
 		in.Started, in.Seed = before.Intent.Started, before.Intent.Seed
 	}
 	return in, nil
@@ -59,7 +61,9 @@ func onCut(c toolabi.Class) journal.OnCut {
 }
 
 func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (journal.Entry, error) {
-	e := journal.Entry{Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK, Writes: out.writes}
+	e := journal.Entry{
+		Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK, Writes: out.writes, Fuel: out.fuel,
+	}
 	body := out.reply
 	if out.err != nil {
 		e.Outcome = journal.Fail
@@ -75,7 +79,7 @@ func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *
 		e.OnCut, e.Module, e.Request, e.Note = journal.Redo, o.module, o.digest, o.note
 	} else if intent.OnCut == journal.Doubt {
 		e.Effect = journal.EffectApplied
-		if out.err != nil && out.err.Effect != toolabi.EffectApplied {
+		if out.err != nil && out.err.Effect != toolabi.EffectApplied && !out.ended {
 			e.Effect = journal.EffectNone
 		}
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -28,8 +29,15 @@ type UncertainError struct {
 	Why string
 }
 
+// Program says that it is the call of a program which could write to directories, and which was given no key: what is in doubt
+// is what it wrote there.
+func (e *UncertainError) Program() bool { return isOpaque(&e.Intent) }
+
 // Error says what is known.
 func (e *UncertainError) Error() string {
+	if e.Program() {
+		return e.programError()
+	}
 	s := fmt.Sprintf("outcome unknown: %s of run %s (%s) may or may not have happened", e.Step, e.Run, e.Intent.Name)
 	if e.Evidence != nil && e.Evidence.Err != nil {
 		s += ": " + e.Evidence.Err.Message
@@ -38,6 +46,15 @@ func (e *UncertainError) Error() string {
 		s += ": " + e.Why
 	}
 	return s
+}
+
+func (e *UncertainError) programError() string {
+	how := "it has no end in the log"
+	if e.Evidence != nil && e.Evidence.Err != nil {
+		how = e.Evidence.Err.Message
+	}
+	return fmt.Sprintf("outcome unknown: %s of run %s (%s) was about to be entered at %s and %s; %s, and what it wrote is not known",
+		e.Step, e.Run, e.Intent.Name, timeOf(e.Intent.Time).UTC().Format(time.RFC3339), e.Intent.Note, how)
 }
 
 // Evidence is what is known of an effect whose outcome is not.
@@ -156,11 +173,46 @@ type LimitError struct {
 
 // Error says which.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("run %s, step %s: limit reached while answering from the log: %s", e.Run, e.Step, e.Err.Message)
+	s := fmt.Sprintf("run %s, step %s: limit reached while answering from the log: %s", e.Run, e.Step, e.Err.Message)
+	if e.Err.Code == toolabi.LimitFuel { // the first time it came further with the same
+		s += "; this version of wrun counts fuel otherwise than the one that began the call"
+	}
+	return s
 }
 
 // Unwrap returns the limit.
 func (e *LimitError) Unwrap() error { return e.Err }
+
+// UngrantedError says that a module wants directories that the run does not grant.
+type UngrantedError struct {
+	Module string
+	Dirs   []toolabi.Dir
+}
+
+// Error says which, what for, and how they are granted.
+func (e *UngrantedError) Error() string {
+	var wants []string
+	for _, d := range e.Dirs {
+		flag := "--dir " + d.Name + "=PATH"
+		if d.Write {
+			flag += ":rw"
+		}
+		wants = append(wants, fmt.Sprintf("directory %s (%s), which is not granted: say %s", d.Name, toolabi.CutText(d.Reason, 200), flag))
+	}
+	return fmt.Sprintf("module %s wants %s", e.Module, strings.Join(wants, "; and "))
+}
+
+// DirError says that a directory which a run was granted cannot be used now. Nothing was entered.
+type DirError struct {
+	Run string
+	Err error
+}
+
+// Error says which and why.
+func (e *DirError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DirError) Unwrap() error { return e.Err }
 
 // FailedError says that the run is finished and did not succeed.
 type FailedError struct {
@@ -229,6 +281,7 @@ func (*DivergedError) stop() string    { return journal.StopDiverged }
 func (*BusyError) stop() string        { return journal.StopFailed }
 func (*LimitError) stop() string       { return journal.StopFailed }
 func (*JournalError) stop() string     { return journal.StopFailed }
+func (*DirError) stop() string         { return journal.StopFailed }
 func (*hostError) stop() string        { return journal.StopFailed }
 
 // stops says whether err ends the driving of a run.

@@ -15,6 +15,7 @@ const defaultSendTimeout = 30 * time.Second
 
 // host answers one use of a host function by the guest of this call.
 func (f *frame) host(ctx context.Context, name string, request []byte) (toolabi.Answer, error) {
+	f.run.use(func(u *Usage) { u.HostCalls++ })
 	fn, known := f.run.engine.funcs[name]
 	if known && fn.Class == toolabi.Free {
 		return f.free(ctx, fn, request), nil

@@ -57,11 +57,18 @@ type asking struct {
 // lookupOf finds the look-up of the tool that a step belongs to.
 func (r *Run) lookupOf(step journal.Step) (asking, bool) {
 	var a asking
+	opaque := false // its caller's look-up knows nothing of what it wrote
 	r.log.view(func(h *journal.History, _ *journal.State) {
+		if it := h.Find(step); it != nil {
+			opaque = isOpaque(it.Intent)
+		}
 		if p := h.Find(step.Parent()); p != nil && p.Intent != nil {
 			a.call = *p.Intent
 		}
 	})
+	if opaque {
+		return a, false
+	}
 	var err error
 	if a.module, a.tool, err = r.spec.tool(a.call.Name); err != nil || a.tool.Lookup == "" {
 		return a, false

@@ -15,7 +15,7 @@ import (
 // Resolution is what someone says about an effect whose outcome is unknown.
 type Resolution struct {
 	// Happened says that the effect took place, with Reply as what the tool is to be told: the encoded reply of the host
-	// function. False says that it did not take place, and may be attempted again under the same key.
+	// function, or the output of a program. False says that it did not take place, and may be attempted again under the same key.
 	Happened bool
 	Reply    []byte
 	// NewKey lets the next attempt of what did not take place have another idempotency key, for a provider that remembers
@@ -50,7 +50,8 @@ func (e *TooSoonError) Error() string {
 // wait are answered with Answer.
 //
 // Errors: *BusyError; *TooSoonError; ErrNotOpen, with what the log holds instead; journal.ErrClosed for a step of a
-// finished run that is not in doubt; journal.ErrNotFound.
+// finished run that is not in doubt; ErrNoKey for another key of a program; a *toolabi.Error for an output that a program could
+// not have; journal.ErrNotFound.
 func (e *Engine) Resolve(ctx context.Context, run string, step journal.Step, res Resolution) error {
 	if err := step.Validate(); err != nil {
 		return err
@@ -79,6 +80,9 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 		}
 	}
 	if err := resolvable(l.state, step, past); err != nil {
+		return err
+	}
+	if err := e.judgeVerdict(ctx, l, past.Intent, res); err != nil {
 		return err
 	}
 	settled, err := e.settled(ctx, l, step, past)
@@ -196,6 +200,9 @@ func resolvable(s *journal.State, step journal.Step, past *journal.Past) error {
 
 // settled is settledAt for a step of a log.
 func (e *Engine) settled(ctx context.Context, l *loaded, step journal.Step, past *journal.Past) (time.Time, error) {
+	if isOpaque(past.Intent) {
+		return e.programOver(ctx, l, past)
+	}
 	var tool toolabi.Tool
 	if call := l.history.Find(step.Parent()); call != nil && call.Known() != nil {
 		spec, err := e.readSpec(ctx, l.history.Created())

@@ -22,11 +22,11 @@ const (
 // policy says: every effect that must not be repeated, in the call and below it, is known not to have taken place.
 func (r *Run) retries(o op, step journal.Step, failure *toolabi.Error) (due int64, again bool) {
 	n := step.Attempt()
-	if o.class != toolabi.Call || failure == nil || failure == o.refused || uint32(n) >= o.retry.Attempts || !o.permits(failure) {
+	if !o.enters() || failure == nil || failure == o.refused || uint32(n) >= o.retry.Attempts || !o.permits(failure) {
 		return 0, false
 	}
-	touched := false
-	r.log.view(func(_ *journal.History, s *journal.State) { touched = s.Open[step].Touched })
+	touched := o.class == toolabi.Once && failure.Effect > toolabi.EffectNone // the call is the effect itself
+	r.log.view(func(_ *journal.History, s *journal.State) { touched = touched || s.Open[step].Touched })
 	if touched && !brokenAttempts {
 		return 0, false
 	}

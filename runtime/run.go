@@ -36,6 +36,7 @@ type Run struct {
 	stopped error                 // guarded by mu: the first reason to stop
 	waits   []*WaitingError       // guarded by mu: steps that wait for something outside
 	counts  Counts                // guarded by mu
+	usage   Usage                 // guarded by mu
 }
 
 func newRun(e *Engine, id string, l *loaded) *Run {
@@ -236,10 +237,16 @@ func (r *Run) count(f func(*Counts)) {
 	f(&r.counts)
 }
 
+func (r *Run) use(f func(*Usage)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.usage)
+}
+
 func (r *Run) result(output []byte) Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Result{Output: output, Counts: r.counts}
+	return Result{Output: output, Counts: r.counts, Usage: r.usage}
 }
 
 // stopFor turns what the rules refuse into the error that says what a person has to do, and any other error of the log

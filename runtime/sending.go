@@ -89,6 +89,9 @@ func (r *Run) maySend(intent *journal.Entry) error {
 	}
 	if intent.OnCut == journal.Doubt && r.engine.cfg.Now().UnixNano() > intent.SendBy { // last, because the look took time
 		e := toolabi.NewError(toolabi.Timeout, "it was too late to send; nothing was sent")
+		if isOpaque(intent) {
+			e.Message = "it was too late to enter the program; it was not entered"
+		}
 		e.Retry = toolabi.RetrySafe
 		return e
 	}

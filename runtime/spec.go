@@ -77,6 +77,23 @@ func (s *Spec) differs(o *Spec) string {
 	return ""
 }
 
+// judgeGrants says why a run must not begin with its grants: a program has to find every directory that it wants.
+func (s *Spec) judgeGrants(run string) error {
+	if err := s.Grants.Validate(); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	for _, m := range s.Modules {
+		mounts, missing := s.Grants.Mounts(m.Manifest.Command)
+		if len(missing) > 0 {
+			return &UngrantedError{Module: m.Name, Dirs: missing}
+		}
+		if err := usable(run, s.Grants, mounts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *Spec) refs() []journal.Digest {
 	refs := make([]journal.Digest, 0, len(s.Modules))
 	for _, m := range s.Modules {

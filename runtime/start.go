@@ -17,7 +17,8 @@ import (
 // A run of this id that is made of the same is fine: begun is false, and Drive goes on with it. Nothing is executed.
 // With claim the first commit claims the run as well, for a caller that drives it at once.
 //
-// Errors: *OtherRunError when the id is taken by another run; an error of journal.ValidateRun; the journal's own.
+// Errors: *OtherRunError when the id is taken by another run; *UngrantedError when a module wants a directory that is not
+// granted, *DirError when one that is cannot be used; an error of journal.ValidateRun; the journal's own.
 func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[toolabi.Digest][]byte, claim bool) (begun bool, err error) {
 	if err := journal.ValidateRun(run); err != nil {
 		return false, err
@@ -26,6 +27,9 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 		return false, errors.New("start: Spec.Driver is missing")
 	}
 	if err := e.attach(ctx, run, &spec); !errors.Is(err, journal.ErrNotFound) {
+		return false, err
+	}
+	if err := spec.judgeGrants(run); err != nil {
 		return false, err
 	}
 	if err := e.storeModules(ctx, spec, modules); err != nil {

@@ -29,6 +29,7 @@ type op struct {
 
 	frame      *frame              // the call that asks, nil for the driver
 	callee     Module              // of a call: the module that is entered
+	mounts     []toolabi.Mount     // of a call: the directories that it gets
 	tool       toolabi.Tool        // of a call: the tool of it
 	unasked    bool                // of a call: nobody is asked whether it may begin
 	retry      toolabi.RetryPolicy // of a call: how it is tried again
@@ -43,6 +44,8 @@ type outcome struct {
 	reply  []byte
 	err    *toolabi.Error
 	sent   int64           // bytes written, of an effect whose outcome is not known
+	ended  bool            // of an opaque call: the program has ended, and what it did stays as it is
+	fuel   uint64          // of a call: how much it computed
 	unsent bool            // it was stopped before anything could leave
 	writes []journal.Write // changes of state that belong to it
 	at     int64           // when it became known
@@ -106,6 +109,7 @@ func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journa
 		if err := r.same(o, step, past.Known()); err != nil {
 			return outcome{}, err
 		}
+		o = o.asAnnounced(past.Known())
 	}
 	switch {
 	case past == nil:
@@ -183,7 +187,7 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		return outcome{}, r.nowInDoubt(step, why)
 	}
 	o.again = true
-	if o.class == toolabi.Call {
+	if o.enters() {
 		// A crash without progress is on the disk before the module is entered again.
 		if err := r.flushUnlessFusing(); err != nil {
 			return outcome{}, err
@@ -211,7 +215,7 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 		return outcome{}, err
 	}
 	var approval journal.Digest
-	if o.class == toolabi.Call && o.refused == nil && !o.unasked && before == nil {
+	if o.enters() && o.refused == nil && !o.unasked && before == nil {
 		var err error
 		if approval, o.refused, err = r.agreed(ctx, o); err != nil {
 			return outcome{}, err
@@ -261,6 +265,11 @@ func (r *Run) mayBegin(ctx context.Context, o op, step journal.Step) (err error)
 	if err := r.log.over(); err != nil {
 		return err
 	}
+	if o.refused == nil {
+		if err := usable(r.id, r.grants, o.mounts); err != nil {
+			return err
+		}
+	}
 	r.log.view(func(_ *journal.History, s *journal.State) {
 		switch {
 		case s.CancelAsked && !brokenBlindAppend:
@@ -303,7 +312,7 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 
 // record writes what came of a step.
 func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (outcome, error) {
-	if o.class == toolabi.Once && out.err != nil && out.err.Effect == toolabi.EffectUnknown && intent != nil {
+	if o.class == toolabi.Once && out.err != nil && out.err.Effect == toolabi.EffectUnknown && intent != nil && !out.ended {
 		if !brokenUnknownShown {
 			return outcome{}, r.doubt(ctx, step, *intent, out)
 		}

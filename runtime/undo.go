@@ -26,7 +26,7 @@ func (e *Engine) calls(ctx context.Context, l *loaded) ([]*made, error) {
 			return nil, err
 		}
 		plain := entry.Step.WithoutAttempts()
-		if entry.Kind == journal.Intent && toolabi.Class(entry.Class) == toolabi.Call && byStep[plain] == nil && !isLookup(l, entry.Step) {
+		if entry.Kind == journal.Intent && entersModule(&entry) && byStep[plain] == nil && !isLookup(l, entry.Step) {
 			byStep[plain] = &made{intent: entry}
 			all = append(all, byStep[plain])
 		}
@@ -37,7 +37,7 @@ func (e *Engine) calls(ctx context.Context, l *loaded) ([]*made, error) {
 		if err != nil {
 			return nil, err
 		}
-		for p := entry.Step.Parent(); ok && p != ""; p = p.Parent() {
+		for p := entry.Step; ok && p != ""; p = p.Parent() { // a program that could write is an effect itself
 			if m := byStep[p.WithoutAttempts()]; m != nil {
 				m.add(l, eff)
 			}
@@ -198,6 +198,9 @@ func (e *Engine) compensateEffect(ctx context.Context, l *loaded, eff Effect) (t
 			return shown, err
 		}
 		shown.Request = e.showRequest(eff.Name, request)
+		if isOpaque(past.Intent) {
+			shown.Request = request
+		}
 	}
 	outcome := past.Result
 	if (outcome == nil || outcome.Outcome != journal.OK) && len(past.Late) > 0 {
@@ -209,6 +212,10 @@ func (e *Engine) compensateEffect(ctx context.Context, l *loaded, eff Effect) (t
 	reply, err := journal.Body(ctx, e.blobs, *outcome)
 	if err != nil {
 		return shown, err
+	}
+	if isOpaque(past.Intent) {
+		shown.Reply = reply
+		return shown, nil
 	}
 	if show := e.funcs[eff.Name].ShowReply; show != nil {
 		if s, err := show(reply); err == nil {
