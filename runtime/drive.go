@@ -218,7 +218,7 @@ func (r *Run) addGrants(ctx context.Context, opts DriveOptions) error {
 	if err != nil {
 		return err
 	}
-	rec := journal.Entry{Kind: journal.Record, Name: recordGrants, By: opts.By}
+	rec := journal.Entry{Kind: journal.Record, Name: RecordGrants, By: opts.By}
 	if err := journal.SetBody(ctx, r.engine.blobs, &rec, body); err != nil {
 		return err
 	}

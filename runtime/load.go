@@ -34,7 +34,7 @@ func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 		case recordCopying, recordCopied:
 			l.partial = entry.Name == recordCopying
 		}
-		if entry.Name != recordGrants {
+		if entry.Name != RecordGrants {
 			continue
 		}
 		body, err := journal.Body(ctx, e.blobs, entry)

@@ -12,8 +12,8 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// recordGrants is the name of the records that hold what a resume added to the grants.
-const recordGrants = "grants"
+// RecordGrants is the name of the records that hold what a resume added to the grants, as a hostfuncs.Grants.
+const RecordGrants = "grants"
 
 // Run is a run while it is driven: what a Driver has in its hands. Its methods may be called concurrently, for steps of
 // different names.

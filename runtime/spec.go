@@ -66,7 +66,7 @@ func (s *Spec) differs(o *Spec) string {
 	case !bytes.Equal(s.Input, o.Input):
 		return "input"
 	case s.Limits != o.Limits:
-		return "limits"
+		return "set of limits"
 	}
 	for _, m := range o.Modules {
 		i := slices.IndexFunc(s.Modules, func(n Module) bool { return n.Name == m.Name })

@@ -25,6 +25,7 @@ type app struct {
 	journalPath          string
 	configDir            string
 	json, quiet, verbose bool
+	stats                bool // say what driving took
 
 	saying sync.Mutex // guards errOut while a run is driven, and saved
 	saved  []string   // the commands that record replies which could not be recorded

@@ -17,15 +17,20 @@ func newCall(a *app) *cobra.Command {
 	var id string
 	var grants grantFlags
 	var waits waitFlags
+	var limits limitFlags
 	c := &cobra.Command{
 		Use:   "call TOOL.wasm NAME [JSON|@FILE|-]",
 		Short: "Call one tool of a module",
 		Long: `Call one tool of a module and write its output to standard output.
 
 The call is a run like any other: when the process dies, "wrun resume" goes on with it.
-With --id the same call under the same id is not made twice: what came of it is returned.`,
+With --id the same call under the same id is not made twice: what came of it is returned.
+
+A program (a module with _start) gets the directories that its manifest asks for and --dir names,
+and may change one of them only where both say so.`,
 		Example: `  wrun call text.wasm upper '{"text":"hello"}'
-  wrun call payments.wasm charge @charge.json --allow-http https://ledger.example.com --id invoice-7`,
+  wrun call payments.wasm charge @charge.json --allow-http https://ledger.example.com --id invoice-7
+  wrun call convert.wasm run @page.json --dir in=./pages --dir out=./html:rw --stats`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			g, err := grants.grants(c)
@@ -62,13 +67,15 @@ With --id the same call under the same id is not made twice: what came of it is 
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: call.Name, Version: call.Version, Plan: []byte(m.Name + "." + args[1]),
-					Input: input, Modules: []runtime.Module{m}, Grants: g,
+					Input: input, Modules: []runtime.Module{m}, Grants: g, Limits: limits.limits(),
 				}, opts, long)
 			})
 		},
 	}
 	c.Flags().StringVar(&id, "id", "", "the run's id (default a new one)")
+	c.Flags().BoolVar(&a.stats, "stats", false, "write to standard error how much the call computed, and what it took")
 	grants.add(c)
+	limits.add(c)
 	waits.add(c)
 	return c
 }

@@ -116,7 +116,11 @@ that "wrun show RUN" gives, and say what you found:
 
 then "wrun resume RUN" goes on. With --happened the tool gets that reply as if it had
 just come; with --did-not-happen the step is attempted again, under the same key. A tool
-that names a look-up is asked by itself on each resume, and by "wrun reconcile RUN".`}
+that names a look-up is asked by itself on each resume, and by "wrun reconcile RUN".
+
+A program that could write to a directory is such an effect as a whole, and has no key.
+Look at the directory: if it did its work, the reply is the tool's output; if it did not,
+put back what it left half done before the program is entered again.`}
 	codeWaiting = code{"W0402", exitWaiting, "the run waits", `
 The run is suspended on disk until someone or a time lets it go on. "wrun inbox" shows what
 it waits for where that is a person, and what to type. "wrun resume RUN --wait" waits here;
@@ -133,7 +137,9 @@ is gone or the journal was copied from elsewhere, "wrun resume RUN --take-over" 
 nevertheless: you then vouch that it does not live.`}
 	codeReplayLimit = code{"W0405", exitLimit, "a limit was reached while answering from the log", `
 The host was too slow or too small to bring the tool back to where it was. Nothing was
-recorded; on a less loaded machine the same command goes on.`}
+recorded; on a less loaded machine the same command goes on. Where the limit is that of
+fuel, this version of wrun counts fuel otherwise than the one that began the call; that
+one goes on with it.`}
 	codeFailed = code{"W0406", exitFailed, "the run failed", `
 A tool or the plan said that it failed. The run is closed: resuming it returns the same.
 "wrun show RUN" lists what happened.`}
@@ -151,7 +157,9 @@ the log as late ("wrun log RUN"). Look at what it means for the run, then say so
 The log may be older than the world: what it is about to do may have happened after the
 backup was made.`}
 	codeLimit = code{"W0411", exitLimit, "a limit was reached", `
-The tool used up its time, its memory or its output. The run is closed.`}
+The tool used up its time, its fuel, its memory or its output. The run is closed. A limit
+of fuel is the manifest's or the run's own, --fuel, whichever is lower, and is reached at
+the same point each time: a new run needs a higher one.`}
 	codeTooSoon = code{"W0412", exitUncertain, "too soon to say", `
 The request may still be on its way, so "did not happen" is not known yet. Wait until the
 time given, or say --now if you know better; that is recorded.`}
@@ -200,6 +208,16 @@ The rollback was begun before it was known that the steps named had effects: the
 doubt, and settled since. A rollback is pinned to what it began with. The tools that undo
 the rest, with their inputs, stand under "known"; call them by hand with "wrun call".`}
 
+	codeUngranted = code{"W0427", exitUntrusted, "a directory is not granted", `
+A program can be given directories and nothing else, and its manifest says which ones it
+wants and why. The operator says which directory of this machine each one is: --dir
+NAME=PATH to read it, --dir NAME=PATH:rw to let the program change it. Nothing was written
+and nothing was entered.`}
+	codeDir = code{"W0428", exitUsage, "a directory cannot be used", `
+A directory that the run was granted is not there any more or cannot be opened, or its
+name was granted before for another one. Nothing was entered. Once it is back where it
+was, "wrun resume RUN" goes on; for another directory begin another run.`}
+
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
 journal: "wrun resume RUN" writes it again, and executes nothing.`}
@@ -216,5 +234,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
+	codeUngranted, codeDir,
 	codeOther, codeOutput,
 }

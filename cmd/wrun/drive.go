@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,13 +14,15 @@ import (
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // grantFlags are the flags with which an operator grants.
-type grantFlags struct{ http []string }
+type grantFlags struct{ http, dirs []string }
 
 func (g *grantFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&g.http, "allow-http", nil, "let the run reach this `ORIGIN`, such as https://api.example.com (may be repeated)")
+	c.Flags().StringArrayVar(&g.dirs, "dir", nil, "let the run's programs use a directory: `NAME=PATH`, with :rw behind it to let them change it (may be repeated)")
 }
 
 func (g *grantFlags) grants(c *cobra.Command) (hostfuncs.Grants, error) {
@@ -30,8 +34,50 @@ func (g *grantFlags) grants(c *cobra.Command) (hostfuncs.Grants, error) {
 		}
 		grants.HTTP = append(grants.HTTP, origin)
 	}
+	for _, s := range g.dirs {
+		d, err := hostfuncs.ParseDir(s)
+		if err != nil {
+			return grants, usage(c, "--dir: %v", err)
+		}
+		more := hostfuncs.Grants{Dirs: []hostfuncs.DirGrant{d}}
+		if err := grants.Conflict(more); err != nil {
+			return grants, usage(c, "--dir: %v", err)
+		}
+		grants = grants.Union(more)
+	}
 	return grants, nil
 }
+
+// noteDirs says what of the directories that were granted is not what the modules ask for.
+func (a *app) noteDirs(modules []runtime.Module, g hostfuncs.Grants) {
+	for _, d := range g.Dirs {
+		asked := false
+		for _, m := range modules {
+			if m.Manifest.Command == nil {
+				continue
+			}
+			for _, want := range m.Manifest.Command.Dirs {
+				asked = asked || want.Name == d.Name
+				if want.Name == d.Name && want.Write && !d.Write {
+					a.say("%s wants to write to directory %s (%s) and may not; --dir %s=%s:rw lets it",
+						m.Name, d.Name, hostfuncs.CleanText(want.Reason, 200), d.Name, d.Path)
+				}
+			}
+		}
+		if !asked {
+			a.say("no module of the run asks for directory %s", d.Name)
+		}
+	}
+}
+
+// limitFlags are the flags with which an operator bounds each call of a run.
+type limitFlags struct{ fuel uint64 }
+
+func (l *limitFlags) add(c *cobra.Command) {
+	c.Flags().Uint64Var(&l.fuel, "fuel", 0, "let each call compute at most so `MUCH`, in units of about one instruction (default no limit beside its time)")
+}
+
+func (l *limitFlags) limits() toolabi.Limits { return toolabi.Limits{Fuel: l.fuel} }
 
 // runID returns the id that was given, or a new one.
 func runID(c *cobra.Command, given, driver string) (string, error) {
@@ -53,7 +99,11 @@ func newID(driver string) string {
 
 // begin starts a run, or attaches to it, and drives it to its output.
 func (a *app) begin(ctx context.Context, h *wrun.Host, id string, spec runtime.Spec, opts runtime.DriveOptions, long time.Duration) error {
+	a.noteDirs(spec.Modules, spec.Grants)
 	res, err := a.driven(ctx, h, id, long, func() (runtime.Result, error) { return h.Run(ctx, id, spec, opts) })
+	if a.stats {
+		a.usage(id, res)
+	}
 	return a.ended(id, res, err)
 }
 
@@ -74,6 +124,23 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 		return &runError{id, err}
 	}
 	return nil
+}
+
+// usage writes what driving a run took, to standard error.
+func (a *app) usage(id string, res runtime.Result) {
+	u := res.Usage
+	a.saying.Lock()
+	defer a.saying.Unlock()
+	if a.json {
+		b, err := json.Marshal(map[string]any{
+			"run": id, "fuel": u.Fuel, "live_ms": u.Live.Milliseconds(), "host_calls": u.HostCalls, "commits": u.Commits,
+		})
+		if err == nil {
+			fmt.Fprintf(a.errOut, "%s\n", b)
+		}
+		return
+	}
+	fmt.Fprintf(a.errOut, "fuel        %d\nlive time   %s\nhost calls  %d\ncommits     %d\n", u.Fuel, u.Live.Round(time.Millisecond/10), u.HostCalls, u.Commits)
 }
 
 // runError is an error in driving a run.

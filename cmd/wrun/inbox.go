@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,7 @@ func (a *app) itemText(i runtime.Item) string {
 	if i.Call != nil {
 		row("call", i.Call.Tool+" "+oneLine(i.Call.Input))
 		row("module", i.Call.Module.String())
-		row("grants", strings.Join(i.Call.Grants.HTTP, " "))
+		row("grants", strings.Join(grantWords(i.Call.Grants), " "))
 		row("shown", i.Shown.Short())
 	} else if i.Name != "" {
 		row("what", i.Name)
@@ -105,6 +106,15 @@ func (a *app) itemText(i runtime.Item) string {
 	row("detail", oneLine(i.Detail))
 	row("next", a.nextOfItem(i))
 	return b.String() + "\n"
+}
+
+// grantWords are grants as people see them.
+func grantWords(g hostfuncs.Grants) []string {
+	words := slices.Clone(g.HTTP)
+	for _, d := range g.Dirs {
+		words = append(words, hostfuncs.CleanText(d.String(), 500))
+	}
+	return words
 }
 
 // oneLine is JSON as people see it: what a terminal would act upon is escaped.

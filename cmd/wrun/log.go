@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -54,6 +55,9 @@ func detailOf(e journal.Entry) string {
 		words = append(words, toolabi.Class(e.Class).String())
 	case journal.Result, journal.Late, journal.Finished:
 		words = append(words, e.Outcome.String())
+		if e.Fuel != 0 {
+			words = append(words, "fuel", strconv.FormatUint(e.Fuel, 10))
+		}
 	case journal.Claimed:
 		words = append(words, "by", e.Owner)
 	}
@@ -88,6 +92,7 @@ func entryLine(ctx context.Context, h *wrun.Host, e journal.Entry) (map[string]a
 	set("owner", e.Owner != "", e.Owner)
 	set("outcome", e.Outcome != 0, e.Outcome.String())
 	set("effect", e.Effect != 0, toolabi.EffectState(e.Effect).String())
+	set("fuel", e.Fuel != 0, e.Fuel)
 	set("by", e.By != "", e.By)
 	set("note", e.Note != "", e.Note)
 	set("body", len(body) > 0, bodyOf(e, body))

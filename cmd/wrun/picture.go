@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -15,7 +16,9 @@ import (
 type picture struct {
 	state *journal.State
 	spec  *runtime.Spec
-	steps []*stepPicture
+	// grants are those that it began with and what resumes have added.
+	grants hostfuncs.Grants
+	steps  []*stepPicture
 	// stopped is why nobody drives it, late are the outcomes that came too late to count.
 	stopped string
 	late    []journal.Entry
@@ -35,6 +38,7 @@ type stepPicture struct {
 	status string // ok, failed, denied, did not happen, open, in doubt
 	err    *toolabi.Error
 	key    string
+	fuel   uint64 // how much a call computed
 	said   string // who settled it, and what they wrote
 }
 
@@ -59,6 +63,10 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 			if err := s.add(ctx, h, e); err != nil {
 				return nil, err
 			}
+		case journal.Record:
+			if err := p.granted(ctx, h, e); err != nil {
+				return nil, err
+			}
 		case journal.Released:
 			p.stopped = e.Note
 		case journal.Late:
@@ -73,9 +81,29 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 	for step, open := range p.state.Open {
 		byStep[step].status = openStatus(open, running)
 	}
-	var err error
-	p.spec, err = h.Spec(ctx, run)
-	return p, err
+	spec, err := h.Spec(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	p.spec, p.grants = spec, spec.Grants.Union(p.grants)
+	return p, nil
+}
+
+// granted adds what a resume has granted.
+func (p *picture) granted(ctx context.Context, h *wrun.Host, e journal.Entry) error {
+	if e.Name != runtime.RecordGrants {
+		return nil
+	}
+	body, err := h.Body(ctx, e)
+	if err != nil {
+		return err
+	}
+	var more hostfuncs.Grants
+	if err := toolabi.Decode(body, &more); err != nil {
+		return fmt.Errorf("%w: grants in entry %d: %w", journal.ErrDamaged, e.Seq, err)
+	}
+	p.grants = p.grants.Union(more)
+	return nil
 }
 
 // openStatus says what an intent without a result means now.
@@ -120,7 +148,7 @@ func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) er
 	case journal.Void:
 		s.ended, s.status = e.Time, "did not happen"
 	case journal.Result:
-		s.ended, s.status = e.Time, e.Outcome.String()
+		s.ended, s.status, s.fuel = e.Time, e.Outcome.String(), e.Fuel
 		if e.Outcome != journal.OK {
 			body, err := h.Body(ctx, e)
 			if err != nil {

@@ -121,6 +121,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 		other     *runtime.ShownError
 		gaveUp    *gaveUpError
 		notUndone *runtime.NotUndoneError
+		gone      *runtime.DirError
 	)
 	switch {
 	case errors.As(err, &uncertain):
@@ -147,6 +148,12 @@ func (a *app) runProblem(err error) (problem, bool) {
 		return problem{code: codeNothingToUndo}, true
 	case errors.Is(err, runtime.ErrNoStep):
 		return problem{code: codeNoStep}, true
+	case errors.As(err, &gone):
+		p := problem{code: codeDir}
+		if gone.Run != "" {
+			p.where = gone.Run
+		}
+		return p, true
 	case errors.As(err, &diverged):
 		return problem{code: codeDiverged, next: a.cmd("log " + diverged.Run)}, true
 	case errors.As(err, &busy):
@@ -181,6 +188,9 @@ func (a *app) runProblem(err error) (problem, bool) {
 }
 
 func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
+	if u.Program() {
+		return a.programProblem(u)
+	}
 	what := u.Tool
 	if what == "" {
 		what = string(u.Step)
@@ -198,6 +208,21 @@ func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
 	return problem{
 		code: codeUncertain, title: fmt.Sprintf("outcome unknown: %s may or may not have happened", what),
 		where: fmt.Sprintf("%s, step %s (%s)", u.Run, u.Step, asked), known: known,
+		next: a.settleWith(u.Run, string(u.Step)),
+	}
+}
+
+// programProblem is what is known of a program that could write and has no outcome.
+func (a *app) programProblem(u *runtime.UncertainError) problem {
+	known := "announced " + clock(u.Intent.Time) + ", to be entered at once; it " + hostfuncs.CleanText(u.Intent.Note, 500) + "\n"
+	if u.Evidence != nil && u.Evidence.Err != nil {
+		known += evidence(u.Evidence)
+	} else {
+		known += "it may have been entered, and no end is recorded"
+	}
+	return problem{
+		code: codeUncertain, title: fmt.Sprintf("outcome unknown: what %s wrote is not known", u.Tool),
+		where: fmt.Sprintf("%s, step %s (%s)", u.Run, u.Step, u.Intent.Name), known: known + "; what it wrote is not known",
 		next: a.settleWith(u.Run, string(u.Step)),
 	}
 }
@@ -293,6 +318,9 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		coded *codedError
 		path  *fs.PathError
 		tool  *toolabi.Error
+
+		ungranted *runtime.UngrantedError
+		conflict  *hostfuncs.DirConflictError
 	)
 	switch {
 	case errors.As(err, &coded):
@@ -301,6 +329,12 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		return problem{code: codeUsage, next: wrong.command + " --help"}, true
 	case errors.As(err, &other):
 		return problem{code: codeOtherRun, next: a.cmd("resume " + other.Run)}, true
+	case errors.As(err, &ungranted):
+		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " ")}, true
+	case errors.As(err, &conflict):
+		return problem{code: codeDir}, true
+	case errors.Is(err, runtime.ErrNoKey):
+		return problem{code: codeUsage, next: "say --did-not-happen without --new-key"}, true
 	case errors.As(err, &text):
 		return problem{code: codePlan, title: err.Error()}, true
 	case errors.As(err, &load):
@@ -320,6 +354,18 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		return problem{code: codeUsage, next: "wrun help"}, true // cobra has no type for it
 	}
 	return problem{}, false
+}
+
+// dirFlags are the flags that grant what a program wants.
+func dirFlags(dirs []toolabi.Dir) (flags []string) {
+	for _, d := range dirs {
+		flag := "--dir " + d.Name + "=PATH"
+		if d.Write {
+			flag += ":rw"
+		}
+		flags = append(flags, flag)
+	}
+	return flags
 }
 
 // codedError is an error of the command itself, with its code.

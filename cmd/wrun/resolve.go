@@ -17,7 +17,7 @@ resume RUN" goes on.
 
 With --happened the tool is given the reply as if it had just come. For http_send the
 reply is a JSON object {"status":201,"headers":{…},"body":…}; any other JSON object is
-taken as the body of a reply with status 200.
+taken as the body of a reply with status 200. Of a program it is the tool's output.
 
 With --did-not-happen the step is attempted again under the same idempotency key, once a
 request could no longer be on its way; --now does not wait for that, and is recorded.

@@ -42,7 +42,7 @@ until the command is stopped. Runs that crashed three times in a row are left to
 				return usage(c, "say either RUN or --due")
 			case watch && !due:
 				return usage(c, "--watch goes with --due")
-			case due && (takeOver || long != 0 || len(g.HTTP) > 0 || !opts.ApproveBy.IsZero()):
+			case due && (takeOver || long != 0 || !g.IsZero() || !opts.ApproveBy.IsZero()):
 				return usage(c, "--due goes with --watch alone")
 			case due:
 				return a.driving(c.Context(), false, func(h *wrun.Host) error { return a.resumeDue(c.Context(), h, watch) })

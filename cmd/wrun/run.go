@@ -18,6 +18,7 @@ func newRun(a *app) *cobra.Command {
 	var id, input string
 	var grants grantFlags
 	var waits waitFlags
+	var limits limitFlags
 	c := &cobra.Command{
 		Use:   "run PLAN.yaml",
 		Short: "Run a plan",
@@ -59,6 +60,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: plan.Name, Version: plan.Version, Plan: text, Input: in, Modules: modules, Grants: g,
+					Limits: limits.limits(),
 				}, opts, long)
 			})
 		},
@@ -66,6 +68,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 	c.Flags().StringVar(&id, "id", "", "the run's id (default a new one)")
 	c.Flags().StringVar(&input, "input", "{}", "the plan's input: `JSON`, @FILE or - for standard input")
 	grants.add(c)
+	limits.add(c)
 	waits.add(c)
 	return c
 }

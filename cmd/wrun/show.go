@@ -39,8 +39,14 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	for _, m := range p.spec.Modules {
 		fmt.Fprintf(&b, "module   %s %s, digest %s\n", m.Name, m.Manifest.Version, m.Digest.Short())
 	}
-	for _, origin := range p.spec.Grants.HTTP {
+	for _, origin := range p.grants.HTTP {
 		fmt.Fprintf(&b, "grant    http %s\n", origin)
+	}
+	for _, d := range p.grants.Dirs {
+		fmt.Fprintf(&b, "grant    dir %s\n", hostfuncs.CleanText(d.String(), 500))
+	}
+	if fuel := p.spec.Limits.Fuel; fuel != 0 {
+		fmt.Fprintf(&b, "limit    fuel %d for each call\n", fuel)
 	}
 	b.WriteString("\n")
 	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -106,7 +112,10 @@ func (s *stepPicture) text() string {
 	if s.err != nil {
 		words = append(words, "- "+s.err.Error())
 	}
-	if s.status == "in doubt" {
+	if s.fuel != 0 {
+		words = append(words, fmt.Sprintf("- fuel %d", s.fuel))
+	}
+	if s.status == "in doubt" && s.key != "" {
 		words = append(words, "- idempotency key "+s.key)
 	}
 	if s.said != "" {
@@ -118,6 +127,7 @@ func (s *stepPicture) text() string {
 func (p *picture) json(h *wrun.Host) map[string]any {
 	l := runLine(h, p.state)
 	l["spec"] = specLine(p.spec)
+	l["grants"] = p.grants
 	if p.stopped != "" {
 		l["stopped"] = p.stopped
 	}
@@ -145,6 +155,9 @@ func (s *stepPicture) json() map[string]any {
 	}
 	if s.key != "" {
 		l["key"] = s.key
+	}
+	if s.fuel != 0 {
+		l["fuel"] = s.fuel
 	}
 	if s.err != nil {
 		l["error"] = errorLine(s.err)
