@@ -41,7 +41,7 @@ func (r *Run) mount(o *op) {
 	if !m.Opaque(mounts) {
 		return
 	}
-	o.class, o.timeout, o.note = toolabi.Once, enterWithin, "may write to "+writable(mounts)
+	o.class, o.now, o.timeout, o.note = toolabi.Once, true, enterWithin, "may write to "+writable(mounts)
 	switch declared := o.tool.Declared(); declared {
 	case toolabi.Idempotent:
 		o.class = toolabi.Effect
@@ -57,7 +57,7 @@ const enterWithin = defaultSendTimeout
 // one later, when grants are added: its intent says that it may be entered again, and nobody was asked about more.
 func (o op) asAnnounced(known *journal.Entry) op {
 	if o.enters() && toolabi.Class(known.Class) == toolabi.Call {
-		o.class, o.note = toolabi.Call, ""
+		o.class, o.now, o.note = toolabi.Call, false, ""
 	}
 	return o
 }

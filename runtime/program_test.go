@@ -132,6 +132,36 @@ func (w *workshop) steps() string {
 	return strings.Join(words, " ")
 }
 
+// The rows of the table of docs/journal.md.
+const (
+	rowEnded      = "an intent and an output or a failure"
+	rowNotEntered = "nothing of it"
+	rowInDoubt    = "its intent, and it must not be repeated"
+	rowBrokenOff  = "the same, with evidence that it was broken off"
+	rowNotRun     = "the same, with evidence that it was not entered"
+	rowMayRun     = "its intent, and it may be repeated"
+	rowReads      = "its intent, and it was given nothing to write to"
+	rowPutBack    = "a void of it"
+)
+
+// programRows are the first cells of the table that says what becomes of programs.
+func programRows(t *testing.T) (rows []string) {
+	t.Helper()
+	b, err := os.ReadFile("../docs/journal.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n| the log holds of a program's call | which means | resume |\n")
+	if !ok {
+		t.Fatal("docs/journal.md has no such table")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, line := range strings.Split(table, "\n")[1:] {
+		rows = append(rows, strings.TrimSpace(strings.Split(line, "|")[1]))
+	}
+	return rows
+}
+
 // The recovery table of a call that enters a program, promise by moment by what comes before it and what is said.
 func TestWhatBecomesOfAProgramThatIsCutOff(t *testing.T) {
 	const (
@@ -144,7 +174,8 @@ func TestWhatBecomesOfAProgramThatIsCutOff(t *testing.T) {
 		wrote, entered   int
 		log              string
 	}
-	for _, c := range []struct {
+	cells := []struct {
+		row     string // in the table of docs/journal.md
 		promise toolabi.Idempotency
 		write   bool
 		moment  string
@@ -152,44 +183,56 @@ func TestWhatBecomesOfAProgramThatIsCutOff(t *testing.T) {
 		want    want
 	}{
 		// What must not be repeated.
-		{once, true, "announcing", "", want{"killed", "done", "", 1, 1, "intent result"}},
-		{once, true, "announced", "nothing", want{"killed", "uncertain", "uncertain", 0, 0, "intent"}},
-		{once, true, "announced", "did not happen", want{"killed", "uncertain", "done", 1, 1, "intent void >intent >result"}},
-		{once, true, "entered", "nothing", want{"killed", "uncertain", "uncertain", 0, 1, "intent"}},
-		{once, true, "entered", "did not happen", want{"killed", "uncertain", "done", 1, 2, "intent void >intent >result"}},
-		{once, true, "written", "nothing", want{"killed", "uncertain", "uncertain", 1, 1, "intent"}},
-		{once, true, "written", "happened", want{"killed", "uncertain", "done", 1, 1, "intent result"}},
-		{once, true, "recorded", "", want{"killed", "done", "", 1, 1, "intent result"}},
-		{once, true, "exits", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
-		{once, true, "out of time", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
-		{once, true, "out of fuel", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
-		{once, true, "interrupted", "nothing", want{"uncertain", "uncertain", "uncertain", 1, 1, "intent evidence"}},
-		{once, true, "interrupted", "happened", want{"uncertain", "uncertain", "done", 1, 1, "intent evidence result"}},
-		{once, true, "host fails", "did not happen", want{"uncertain", "uncertain", "done", 2, 2, "intent evidence void >intent >result"}},
-		{once, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent evidence void >intent >result"}},
+		{rowNotEntered, once, true, "announcing", "", want{"killed", "done", "", 1, 1, "intent result"}},
+		{rowInDoubt, once, true, "announced", "nothing", want{"killed", "uncertain", "uncertain", 0, 0, "intent"}},
+		{rowPutBack, once, true, "announced", "did not happen", want{"killed", "uncertain", "done", 1, 1, "intent void >intent >result"}},
+		{rowInDoubt, once, true, "entered", "nothing", want{"killed", "uncertain", "uncertain", 0, 1, "intent"}},
+		{rowPutBack, once, true, "entered", "did not happen", want{"killed", "uncertain", "done", 1, 2, "intent void >intent >result"}},
+		{rowInDoubt, once, true, "written", "nothing", want{"killed", "uncertain", "uncertain", 1, 1, "intent"}},
+		{rowInDoubt, once, true, "written", "happened", want{"killed", "uncertain", "done", 1, 1, "intent result"}},
+		{rowEnded, once, true, "recorded", "", want{"killed", "done", "", 1, 1, "intent result"}},
+		{rowEnded, once, true, "exits", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
+		{rowEnded, once, true, "out of time", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
+		{rowEnded, once, true, "out of fuel", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
+		{rowBrokenOff, once, true, "interrupted", "nothing", want{"uncertain", "uncertain", "uncertain", 1, 1, "intent evidence"}},
+		{rowBrokenOff, once, true, "interrupted", "happened", want{"uncertain", "uncertain", "done", 1, 1, "intent evidence result"}},
+		{rowBrokenOff, once, true, "host fails", "did not happen", want{"uncertain", "uncertain", "done", 2, 2, "intent evidence void >intent >result"}},
+		{rowNotRun, once, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent evidence void >intent >result"}},
 
 		// What may be repeated.
-		{again, true, "announcing", "", want{"killed", "done", "", 1, 1, "intent result"}},
-		{again, true, "announced", "", want{"killed", "done", "", 1, 1, "intent result"}},
-		{again, true, "entered", "", want{"killed", "done", "", 1, 2, "intent result"}},
-		{again, true, "written", "", want{"killed", "done", "", 2, 2, "intent result"}},
-		{again, true, "recorded", "", want{"killed", "done", "", 1, 1, "intent result"}},
-		{again, true, "exits", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
-		{again, true, "out of time", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
-		{again, true, "interrupted", "", want{"interrupted", "done", "", 2, 2, "intent result"}},
-		{again, true, "host fails", "", want{"host", "done", "", 2, 2, "intent result"}},
-		{again, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent result"}},
+		{rowNotEntered, again, true, "announcing", "", want{"killed", "done", "", 1, 1, "intent result"}},
+		{rowMayRun, again, true, "announced", "", want{"killed", "done", "", 1, 1, "intent result"}},
+		{rowMayRun, again, true, "entered", "", want{"killed", "done", "", 1, 2, "intent result"}},
+		{rowMayRun, again, true, "written", "", want{"killed", "done", "", 2, 2, "intent result"}},
+		{rowEnded, again, true, "recorded", "", want{"killed", "done", "", 1, 1, "intent result"}},
+		{rowEnded, again, true, "exits", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
+		{rowEnded, again, true, "out of time", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
+		{rowMayRun, again, true, "interrupted", "", want{"interrupted", "done", "", 2, 2, "intent result"}},
+		{rowMayRun, again, true, "host fails", "", want{"host", "done", "", 2, 2, "intent result"}},
+		{rowMayRun, again, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent result"}},
 
 		// What cannot write is a call like any other, whatever it declares.
-		{once, false, "announcing", "", want{"killed", "done", "", 0, 2, "intent result"}},
-		{once, false, "entered", "", want{"killed", "done", "", 0, 2, "intent result"}},
-		{once, false, "recorded", "", want{"killed", "done", "", 0, 1, "intent result"}},
-		{once, false, "interrupted", "", want{"interrupted", "done", "", 0, 2, "intent result"}},
-		{once, false, "exits", "", want{"failed", "failed", "", 0, 1, "intent failed"}},
-		{once, false, "host fails", "", want{"host", "done", "", 0, 2, "intent result"}},
-		{reads, true, "entered", "", want{"killed", "done", "", 0, 2, "intent result"}},
-		{reads, true, "out of fuel", "", want{"failed", "failed", "", 0, 1, "intent failed"}},
-	} {
+		{rowNotEntered, once, false, "announcing", "", want{"killed", "done", "", 0, 2, "intent result"}},
+		{rowReads, once, false, "entered", "", want{"killed", "done", "", 0, 2, "intent result"}},
+		{rowEnded, once, false, "recorded", "", want{"killed", "done", "", 0, 1, "intent result"}},
+		{rowReads, once, false, "interrupted", "", want{"interrupted", "done", "", 0, 2, "intent result"}},
+		{rowEnded, once, false, "exits", "", want{"failed", "failed", "", 0, 1, "intent failed"}},
+		{rowReads, once, false, "host fails", "", want{"host", "done", "", 0, 2, "intent result"}},
+		{rowReads, reads, true, "entered", "", want{"killed", "done", "", 0, 2, "intent result"}},
+		{rowEnded, reads, true, "out of fuel", "", want{"failed", "failed", "", 0, 1, "intent failed"}},
+	}
+	documented, shown := programRows(t), map[string]bool{}
+	defer func() {
+		for _, row := range documented {
+			if !shown[row] {
+				t.Errorf("nothing shows %q", row)
+			}
+		}
+	}()
+	for _, c := range cells {
+		if shown[c.row] = true; !slices.Contains(documented, c.row) {
+			t.Errorf("docs/journal.md has no row %q", c.row)
+		}
 		for _, attempt := range []string{"first", "after a void"} {
 			name := fmt.Sprintf("%s, writes %v/%s/%s/says %s", c.promise, c.write, c.moment, attempt, c.said)
 			if attempt == "after a void" && !(c.promise == once && c.write) {
@@ -338,8 +381,8 @@ func TestTheIntentOfAProgramThatWritesIsOnTheDiskFirst(t *testing.T) {
 		if _, err := w.drive(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.mem.Commits(); promise == toolabi.NonIdempotent && got != 4 { // created, intent, result, finished
-			t.Errorf("%d commits, want 4", got)
+		if got := w.mem.Commits(); got != 4 { // created, intent, result, finished: what came of it does not wait
+			t.Errorf("%s: %d commits, want 4", promise, got)
 		}
 	}
 }
