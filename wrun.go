@@ -153,13 +153,16 @@ func (h *Host) Start(ctx context.Context, run string, spec runtime.Spec) (begun 
 }
 
 // Run starts a run, or attaches to the one of this id that is made of the same, and drives it. Grants of spec that an
-// existing run does not have are added to it. Errors: as Start and Drive.
+// existing run does not have are added to it. Errors: as Start and Drive say.
 func (h *Host) Run(ctx context.Context, run string, spec runtime.Spec, opts runtime.DriveOptions) (runtime.Result, error) {
 	begun, err := h.engine.Start(ctx, run, spec, h.bytesOf(spec), true)
 	if err != nil {
 		return runtime.Result{}, err
 	}
 	if !begun {
+		if err := opts.Grants.Conflict(spec.Grants); err != nil {
+			return runtime.Result{}, err
+		}
 		opts.Grants = opts.Grants.Union(spec.Grants)
 	}
 	return h.engine.Drive(ctx, run, opts)

@@ -143,7 +143,11 @@ func evidenceEntry(step journal.Step, effect journal.Effect, ev Evidence) (journ
 // noteUnsent leaves the evidence that an effect was stopped before anything could leave. Where even that cannot be
 // written, the effect is in doubt, which is true.
 func (r *Run) noteUnsent(intent journal.Entry, why error) {
-	ev := Evidence{Err: toolabi.NewError(toolabi.Internal, "it was stopped before anything was sent: "+why.Error())}
+	what := "it was stopped before anything was sent: "
+	if isOpaque(&intent) {
+		what = "the program was not entered: "
+	}
+	ev := Evidence{Err: toolabi.NewError(toolabi.Internal, what+why.Error())}
 	if rec, err := evidenceEntry(intent.Step, journal.EffectNone, ev); err == nil {
 		_, _ = r.log.add(rec, true)
 	}
@@ -154,6 +158,9 @@ func (r *Run) void(step journal.Step, past *journal.Past) error {
 	var voids []journal.Entry
 	r.log.view(func(_ *journal.History, s *journal.State) { voids = voidsInside(s, step) })
 	v := journal.Entry{Kind: journal.Void, Step: step, Name: past.Intent.Name, Class: past.Intent.Class, Note: "nothing of it was sent"}
+	if isOpaque(past.Intent) {
+		v.Note = "it was not entered"
+	}
 	for _, v := range append(voids, v) {
 		if _, err := r.log.add(v, false); err != nil {
 			return err
