@@ -100,9 +100,8 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 	}
 	opaque := isEffect(intent.Class)
 	if opaque {
-		send := sending{run: r, intent: intent}
-		if err := send.allow(); err != nil {
-			return send.outcome(nil, err, toolabi.Internal)
+		if out, err := r.mayEnter(intent); err != nil || out.err != nil {
+			return out, err
 		}
 	}
 	f := &frame{

@@ -96,6 +96,21 @@ func usable(run string, grants hostfuncs.Grants, mounts []toolabi.Mount) error {
 	return nil
 }
 
+// mayEnter looks immediately before a program is entered, as before a request is sent. An outcome with an error is the call's.
+// A cancellation that came since the intent is in the log, and is found there by the note that nothing was entered.
+func (r *Run) mayEnter(intent *journal.Entry) (outcome, error) {
+	send := sending{run: r, intent: intent}
+	err := send.allow()
+	switch {
+	case err == nil:
+		return outcome{}, nil
+	case errors.Is(err, journal.ErrCancelled):
+		r.noteUnsent(*intent, err)
+		return outcome{}, errMoved
+	}
+	return send.outcome(nil, err, toolabi.Internal)
+}
+
 // opaqueOutcome judges how a program ended that could write. That it has ended is an outcome, whatever it did: its output, its
 // exit status, a trap, a limit. What it wrote until then is not known, and stays. When something else broke it off, nobody
 // knows whether its work is done, and the step stays open.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -264,4 +265,64 @@ func TestAClosedRunLeavesAProgramInDoubt(t *testing.T) {
 	if left, err := p.Rollback(t.Context(), "r", "me", ""); !errors.Is(err, runtime.ErrNothingToUndo) || len(left) != 1 || left[0].Step != "s" {
 		t.Errorf("%+v left, %v", left, err)
 	}
+}
+
+// A cancellation that comes between the intent of a program and its beginning: it is not entered, whether it may be repeated or not.
+func TestACancellationStopsAProgramThatIsAnnounced(t *testing.T) {
+	for _, promise := range []toolabi.Idempotency{toolabi.NonIdempotent, toolabi.Idempotent} {
+		w := newWorkshop(t, promise, true)
+		other := w.begin(w.mem.Handle())
+		store := journaltest.HookAppends(w.mem.Handle(), func(n int, committed bool) {
+			if n == 2 && committed { // the intent
+				if err := other.Cancel(context.Background(), "r", "me", ""); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		_, err := w.drive(t.Context(), w.begin(store))
+		var failed *runtime.FailedError
+		if !errors.As(err, &failed) || failed.Outcome != journal.Cancelled || w.entered != 0 {
+			t.Errorf("%s: ended with %v after %d entries, log %q", promise, err, w.entered, w.steps())
+		}
+		if s := w.state(); len(s.InDoubt()) != 0 {
+			t.Errorf("%s: in doubt are %v", promise, s.InDoubt())
+		}
+	}
+}
+
+// state is the folded log of the run.
+func (w *workshop) state() journal.State {
+	w.t.Helper()
+	for s, err := range w.mem.List(w.t.Context(), journal.Query{Run: "r"}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return s
+	}
+	w.t.Fatal("there is no run")
+	return journal.State{}
+}
+
+// That a program failed, and that it did so too late to count, says nothing of what it wrote: somebody may have looked.
+func TestALateFailureOfAProgramContradictsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorkshop(t, toolabi.NonIdempotent, true)
+		lease := func(c *runtime.Config) { c.Invoker, c.Lease, c.Journal = w, 40*time.Second, leased{c.Journal} }
+		w.invoke = func(context.Context, toolabi.Invocation) (toolabi.Outcome, error) {
+			time.Sleep(time.Minute)
+			other := w.process(w.mem.Handle(), lease)
+			defer other.store.Close()
+			if _, err := w.drive(t.Context(), other); how(err) != "uncertain" {
+				t.Errorf("the other process: %v", err)
+			}
+			return toolabi.Outcome{Err: toolabi.NewError(toolabi.Exited, "exit status 1")}, nil
+		}
+		p := w.process(w.mem.Handle(), lease)
+		if _, err := w.drive(t.Context(), p); how(err) == "done" || w.steps() != "intent late" {
+			t.Fatalf("ended with %v, log %q", err, w.steps())
+		}
+		if err := p.Resolve(t.Context(), "r", "s", runtime.Resolution{By: "me"}); err != nil {
+			t.Errorf("that it wrote nothing: %v", err)
+		}
+	})
 }

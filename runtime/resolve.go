@@ -165,10 +165,11 @@ func (e *Engine) extend(ctx context.Context, s *journal.State, entries ...journa
 	return err
 }
 
-// happenedLate says whether an outcome came, too late to count, of an effect that took place.
+// happenedLate says whether an outcome came, too late to count, of an effect that took place. That a program failed says
+// nothing of what it wrote.
 func happenedLate(past *journal.Past) bool {
 	for _, l := range past.Late {
-		if l.Outcome == journal.OK || l.Effect == journal.EffectApplied {
+		if l.Outcome == journal.OK || l.Effect == journal.EffectApplied && !isOpaque(past.Intent) {
 			return true
 		}
 	}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
@@ -86,6 +87,9 @@ func (r *Run) maySend(intent *journal.Entry) error {
 	}
 	if s.Owner != r.log.owner {
 		return &BusyError{Run: r.id, Owner: s.Owner}
+	}
+	if isOpaque(intent) && s.CancelAsked && !brokenBlindAppend {
+		return fmt.Errorf("%w: %s is not entered", journal.ErrCancelled, intent.Step)
 	}
 	if intent.OnCut == journal.Doubt && r.engine.cfg.Now().UnixNano() > intent.SendBy { // last, because the look took time
 		e := toolabi.NewError(toolabi.Timeout, "it was too late to send; nothing was sent")

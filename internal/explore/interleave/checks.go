@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -140,6 +141,7 @@ func (t *trial) checkFinal(final string) {
 // verdicts of a log about one attempt of a step.
 type told struct {
 	op     string
+	opened bool // it is a program: that it failed says neither that it wrote nor that it did not
 	result *journal.Entry
 	void   bool
 	late   bool
@@ -147,6 +149,9 @@ type told struct {
 
 // yes says whether the log holds that it happened.
 func (o told) yes() bool {
+	if o.opened && o.result != nil && o.result.Outcome == journal.Fail {
+		return false
+	}
 	return o.result != nil && (o.result.Outcome == journal.OK || o.result.Effect == journal.EffectApplied)
 }
 
@@ -159,6 +164,19 @@ func (o told) no() bool {
 	return !o.yes() && (o.result.Effect == journal.EffectNone || toolabi.Decode(o.result.Body, &e) == nil && e.Effect != toolabi.EffectUnknown && e.Effect != toolabi.EffectApplied)
 }
 
+// isProgram says whether an intent announces a program that writes.
+func isProgram(e *journal.Entry) bool {
+	return !e.Module.IsZero() && (e.Class == uint8(toolabi.Once) || e.Class == uint8(toolabi.Effect))
+}
+
+// operation is what an intent announces.
+func operation(intent *journal.Entry) string {
+	if isProgram(intent) {
+		return strings.Trim(string(intent.Body), `"`)
+	}
+	return opOf(string(intent.Body))
+}
+
 // steps returns what a log says of the attempts at effects.
 func (l *log) steps() map[journal.Step]told {
 	all := map[journal.Step]told{}
@@ -166,8 +184,8 @@ func (l *log) steps() map[journal.Step]told {
 		e := &l.entries[i]
 		o, ok := all[e.Step]
 		switch {
-		case e.Kind == journal.Intent && e.Key != "":
-			o.op, ok = opOf(string(e.Body)), true
+		case e.Kind == journal.Intent && (e.Key != "" || isProgram(e)):
+			o.op, o.opened, ok = operation(e), isProgram(e), true
 		case e.Kind == journal.Result:
 			o.result = e
 		case e.Kind == journal.Void:

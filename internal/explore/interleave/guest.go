@@ -21,11 +21,13 @@ type guest struct {
 	host  toolabi.HostFunc
 	input []byte
 	name  string // what it was called for: the driver's step
+
+	promise promise
 }
 
 // Invoke enters a tool.
 func (g guests) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error) {
-	in := guest{g, ctx, host, inv.Input, strings.Trim(string(inv.Input), `"`)}
+	in := guest{g, ctx, host, inv.Input, strings.Trim(string(inv.Input), `"`), g.t.scenario.promise(inv.Tool)}
 	if strings.HasPrefix(in.name, "{") {
 		in.name = inv.Tool
 	}
@@ -81,7 +83,7 @@ func (g *guest) ask(function, request string) (string, error) {
 
 // call calls another tool, for something that has a name of its own.
 func (g *guest) call(tool, name string) (string, error) {
-	request, err := toolabi.Encode(toolabi.ToolCallRequest{Tool: "m." + tool, Input: []byte(`"` + name + `"`)})
+	request, err := toolabi.Encode(toolabi.ToolCallRequest{Tool: g.t.scenario.full(tool), Input: []byte(`"` + name + `"`)})
 	if err != nil {
 		return "", err
 	}
@@ -92,6 +94,24 @@ func (g *guest) call(tool, name string) (string, error) {
 	var r toolabi.ToolCallReply
 	err = toolabi.Decode([]byte(reply), &r)
 	return strings.Trim(string(r.Output), `"`), err
+}
+
+// write changes the world without asking the host.
+func (g *guest) write() (string, error) {
+	if g.t.pause(g.p, waiter{at: atWrite, step: g.name}) == dead {
+		return "", errDead
+	}
+	g.t.mu.Lock()
+	defer g.t.mu.Unlock()
+	if g.p.dead {
+		return "", errDead
+	}
+	if err := g.cut(); err != nil { // nothing of it runs any more
+		return "", err
+	}
+	g.t.world.write(g.name, g.promise)
+	g.t.note(g.p.name + " writes " + g.name)
+	return g.t.world.replies[g.name], nil
 }
 
 // wait asks a function that suspends the run.

@@ -84,8 +84,11 @@ func (t *trial) resolve(ctx context.Context, p *process, step journal.Step) erro
 	t.mu.Lock()
 	var res runtime.Resolution
 	for _, in := range t.store.log.find(journal.Intent, step) {
-		if op := opOf(string(in.Body)); t.world.acts[op] > 0 {
+		if op := operation(in); t.world.acts[op] > 0 {
 			res.Happened, res.Reply = true, []byte(t.world.replies[op])
+			if isProgram(in) {
+				res.Reply = []byte(`"` + t.world.replies[op] + `"`)
+			}
 		}
 	}
 	t.mu.Unlock()
@@ -119,7 +122,7 @@ func (t *trial) confirm(ctx context.Context, p *process) error {
 func (t *trial) ahead(now time.Time) (ahead, wait bool) {
 	known := map[string]bool{}
 	for step, said := range t.store.log.steps() {
-		if t.store.log.state.Open[step].OnCut == journal.Doubt || said.yes() { // the first is settled by itself
+		if t.store.log.state.Open[step].OnCut == journal.Doubt || said.yes() || said.opened && said.result != nil && said.result.Effect == journal.EffectApplied { // the first is settled by itself
 			known[said.op] = true
 		}
 	}

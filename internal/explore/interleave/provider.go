@@ -86,6 +86,14 @@ func (v *provider) act(m *message, now time.Time) {
 	}
 }
 
+// write is what happens when a program writes.
+func (v *provider) write(op string, is promise) {
+	v.total++
+	v.acts[op]++
+	v.promises[op] = is
+	v.replies[op] = fmt.Sprintf("%s done as %d", op, v.total)
+}
+
 func (v *provider) drop(m *message) {
 	v.net = slices.DeleteFunc(v.net, func(o *message) bool { return o == m })
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -52,6 +55,9 @@ var scenarios = []*scenario{
 	{name: "a tool that calls another twice", drive: inOrder("caller", "charge"), tools: []tool{caller, charge}},
 	{name: "a tool that calls what somebody agrees to", drive: inParallel("asker", "pay"), tools: []tool{asker, agreed, pay, findPay}},
 	{name: "the driver's own effects", drive: ownEffects, tools: []tool{charge}},
+	{name: "a program, then two effects", drive: inOrder("program", "charge"), tools: []tool{program, charge}},
+	{name: "programs in two branches", drive: inParallel("program_fail", "program_idem", "charge"), tools: []tool{programFail, programIdem, charge}},
+	{name: "a tool that calls a program twice", drive: inOrder("hirer", "charge"), tools: []tool{hirer, program, charge}},
 	{name: "the driver's own effects beside calls", drive: ownBeside, tools: []tool{charge, keyedTool}},
 }
 
@@ -62,17 +68,41 @@ func (s *scenario) tool(name string) tool {
 func (s *scenario) promise(tool string) promise { return s.tool(tool).promise }
 
 func (s *scenario) spec() (runtime.Spec, map[toolabi.Digest][]byte) {
-	wasm := []byte("module m")
+	spec := runtime.Spec{
+		Driver: driverName, Input: []byte(`{}`), Limits: toolabi.Limits{TimeoutMS: ms(24 * time.Hour)},
+		Grants: hostfuncs.Grants{Dirs: []hostfuncs.DirGrant{{Name: "out", Path: filepath.Clean(os.TempDir()), Write: true}}},
+	}
+	bytes := map[toolabi.Digest][]byte{}
+	add := func(m toolabi.Manifest) {
+		wasm := []byte("module " + m.Name)
+		d := toolabi.DigestOf(wasm)
+		bytes[d] = wasm
+		spec.Modules = append(spec.Modules, runtime.Module{Name: m.Name, Digest: d, Manifest: m})
+	}
 	m := toolabi.Manifest{Name: "m", Version: "1.0.0"}
 	for _, t := range s.tools {
-		m.Tools = append(m.Tools, t.Tool)
+		if !t.isProgram() {
+			m.Tools = append(m.Tools, t.Tool)
+			continue
+		}
+		add(toolabi.Manifest{
+			Name: t.Name, Version: "1.0.0", Tools: []toolabi.Tool{t.Tool},
+			Command: &toolabi.Command{Dirs: []toolabi.Dir{{Name: "out", Path: "/out", Write: true, Reason: "to write"}}},
+		})
 	}
-	d := toolabi.DigestOf(wasm)
-	spec := runtime.Spec{
-		Driver: driverName, Input: []byte(`{}`), Modules: []runtime.Module{{Name: "m", Digest: d, Manifest: m}},
-		Limits: toolabi.Limits{TimeoutMS: ms(24 * time.Hour)},
+	add(m)
+	return spec, bytes
+}
+
+// isProgram says whether the tool is a program, in a module of its own name.
+func (t tool) isProgram() bool { return strings.HasPrefix(t.Name, "program") }
+
+// full is the full name of a tool.
+func (s *scenario) full(tool string) string {
+	if s.tool(tool).isProgram() {
+		return tool + "." + tool
 	}
-	return spec, map[toolabi.Digest][]byte{d: wasm}
+	return "m." + tool
 }
 
 // drive is a driver while it drives.
@@ -88,7 +118,7 @@ func (d *drive) call(name string) (string, error) {
 	if d.t.pause(d.p, waiter{at: atStep, step: name}) == dead {
 		return "", errDead
 	}
-	out, err := d.run.Call(d.ctx, journal.Step(name), "m."+name, []byte(`"`+name+`"`))
+	out, err := d.run.Call(d.ctx, journal.Step(name), d.t.scenario.full(name), []byte(`"`+name+`"`))
 	return said(out, err)
 }
 

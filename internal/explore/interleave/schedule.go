@@ -22,10 +22,11 @@ const (
 	atSend                  // a request is about to be sent
 	atReply                 // it was sent, and its reply is waited for
 	atFetch                 // the provider is about to be asked what it has
+	atWrite                 // a program is about to write
 )
 
 var pointNames = [...]string{
-	"asks for a step", "enters", "asks", "returns", "reads the log", "looks", "appends", "learns that it has appended", "sends", "waits for the reply", "asks the provider",
+	"asks for a step", "enters", "asks", "returns", "reads the log", "looks", "appends", "learns that it has appended", "sends", "waits for the reply", "asks the provider", "is about to write",
 }
 
 // verdict is what a process finds when it goes on.

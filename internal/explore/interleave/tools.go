@@ -112,6 +112,23 @@ var (
 	asker       = tool{toolabi.Tool{Name: "asker", Idempotency: toolabi.NonIdempotent, SettleMS: ms(settleTime)}, onlyOnce, callsTwice("agreed")}
 )
 
+// What a program does is not asked of the host: it is the call itself that must not be repeated, or may be. Its time is its own.
+var (
+	program     = tool{toolabi.Tool{Name: "program", Idempotency: toolabi.NonIdempotent, TimeoutMS: ms(sendTimeout)}, onlyOnce, writes}
+	programIdem = tool{toolabi.Tool{Name: "program_idem", Idempotency: toolabi.Idempotent, TimeoutMS: ms(sendTimeout)}, repeatable, writes}
+	programFail = tool{toolabi.Tool{Name: "program_fail", Idempotency: toolabi.NonIdempotent, TimeoutMS: ms(sendTimeout), Retry: patient}, onlyOnce, func(g *guest) (string, error) {
+		done, err := writes(g)
+		if err != nil || strings.HasSuffix(done, "1") {
+			return done, err
+		}
+		return "", &toolabi.Error{Code: toolabi.Exited, Message: "exit status 1", Retry: toolabi.RetrySafe}
+	}}
+	hirer = tool{toolabi.Tool{Name: "hirer", Idempotency: toolabi.NonIdempotent, SettleMS: ms(settleTime)}, onlyOnce, callsTwice("program")}
+)
+
+// writes is what a program does: it writes what it was called for, once each time that it is entered.
+func writes(g *guest) (string, error) { return g.write() }
+
 // lookUp tells of an operation what the provider has of it.
 func lookUp(g *guest) (string, error) {
 	var in toolabi.LookupInput
