@@ -90,13 +90,8 @@ func (r *Run) callOp(caller *frame, step journal.Step, module Module, tool toola
 
 // enter runs the module for one call. What the log holds of the inside of the call is answered from there.
 func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool toolabi.Tool, input []byte, intent *journal.Entry) (outcome, error) {
-	if r.engine.cfg.Invoker == nil {
-		return outcome{unsent: true}, &hostError{errors.New("this program cannot enter modules")}
-	}
-	if p, ok := r.engine.cfg.Invoker.(Preparer); ok {
-		if err := p.Prepare(ctx, module.Digest); err != nil {
-			return outcome{unsent: true}, r.notEntered(ctx, module, err)
-		}
+	if err := r.prepare(ctx, module); err != nil {
+		return outcome{unsent: true}, err
 	}
 	opaque := isEffect(intent.Class)
 	if opaque {
@@ -136,6 +131,19 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 		out = toolabi.Outcome{Err: limit}
 	}
 	return f.outcome(out)
+}
+
+// prepare returns when a module can be entered at once.
+func (r *Run) prepare(ctx context.Context, module Module) error {
+	if r.engine.cfg.Invoker == nil {
+		return &hostError{errors.New("this program cannot enter modules")}
+	}
+	if p, ok := r.engine.cfg.Invoker.(Preparer); ok {
+		if err := p.Prepare(ctx, module.Digest); err != nil {
+			return r.notEntered(ctx, module, err)
+		}
+	}
+	return nil
 }
 
 // limitOf returns the limit that ended a call, or nil when something else did.

@@ -197,7 +197,8 @@ func TestWhatBecomesOfAProgramThatIsCutOff(t *testing.T) {
 		{rowBrokenOff, once, true, "interrupted", "nothing", want{"uncertain", "uncertain", "uncertain", 1, 1, "intent evidence"}},
 		{rowBrokenOff, once, true, "interrupted", "happened", want{"uncertain", "uncertain", "done", 1, 1, "intent evidence result"}},
 		{rowBrokenOff, once, true, "host fails", "did not happen", want{"uncertain", "uncertain", "done", 2, 2, "intent evidence void >intent >result"}},
-		{rowNotRun, once, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent evidence void >intent >result"}},
+		{rowNotEntered, once, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent result"}},
+		{rowNotRun, once, true, "not prepared again", "", want{"prepare", "done", "", 1, 1, "intent evidence void >intent >result"}},
 
 		// What may be repeated.
 		{rowNotEntered, again, true, "announcing", "", want{"killed", "done", "", 1, 1, "intent result"}},
@@ -209,7 +210,8 @@ func TestWhatBecomesOfAProgramThatIsCutOff(t *testing.T) {
 		{rowEnded, again, true, "out of time", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
 		{rowMayRun, again, true, "interrupted", "", want{"interrupted", "done", "", 2, 2, "intent result"}},
 		{rowMayRun, again, true, "host fails", "", want{"host", "done", "", 2, 2, "intent result"}},
-		{rowMayRun, again, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent result"}},
+		{rowNotEntered, again, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent result"}},
+		{rowMayRun, again, true, "not prepared again", "", want{"prepare", "done", "", 1, 1, "intent result"}},
 
 		// What cannot write is a call like any other, whatever it declares.
 		{rowNotEntered, once, false, "announcing", "", want{"killed", "done", "", 0, 2, "intent result"}},
@@ -353,7 +355,9 @@ func (w *workshop) cutAt(moment string) error {
 			return toolabi.Outcome{}, errors.New("the host ran out of threads")
 		}
 	case "not prepared":
-		change = func(c *runtime.Config) { c.Invoker = unprepared{w} }
+		change = func(c *runtime.Config) { c.Invoker = &unprepared{workshop: w} }
+	case "not prepared again":
+		change = func(c *runtime.Config) { c.Invoker = &unprepared{workshop: w, ready: 1} }
 	}
 	p := w.process(store, func(c *runtime.Config) { c.Invoker = w; change(c) })
 	defer p.store.Close()
@@ -361,10 +365,16 @@ func (w *workshop) cutAt(moment string) error {
 	return err
 }
 
-// unprepared is an invoker that cannot get ready.
-type unprepared struct{ *workshop }
+// unprepared is an invoker that cannot get ready any more.
+type unprepared struct {
+	*workshop
+	ready int // so often it can
+}
 
-func (unprepared) Prepare(context.Context, toolabi.Digest) error {
+func (u *unprepared) Prepare(context.Context, toolabi.Digest) error {
+	if u.ready--; u.ready >= 0 {
+		return nil
+	}
 	return errors.New("prepare: the cache is full")
 }
 

@@ -232,6 +232,14 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 	case o.class == toolabi.Read || o.class == toolabi.Local:
 		return r.execute(ctx, o, step, nil)
 	}
+	if o.enters() && isEffect(uint8(o.class)) { // what takes time comes first, since a crash behind the intent leaves it in doubt
+		if err := r.prepare(ctx, o.callee); err != nil {
+			return outcome{}, err
+		}
+		if err := r.mayBegin(ctx, o, step); err != nil {
+			return outcome{}, err
+		}
+	}
 	intent, err := r.intent(ctx, o, step, before)
 	if err != nil {
 		return outcome{}, err

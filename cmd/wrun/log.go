@@ -114,6 +114,12 @@ func bodyOf(e journal.Entry, body []byte) any {
 			return specLine(&s)
 		}
 	}
+	if e.Kind == journal.Record && e.Name == runtime.RecordGrants {
+		var g hostfuncs.Grants
+		if toolabi.Decode(body, &g) == nil {
+			return g
+		}
+	}
 	if e.Name == toolabi.FuncHTTPFetch || e.Name == toolabi.FuncHTTPSend {
 		var req toolabi.HTTPRequest
 		var reply toolabi.HTTPReply
