@@ -27,7 +27,7 @@ func awaitApproval(c Call, fallback func() time.Time, raw []byte) (Pending, erro
 	if err := toolabi.Decode(raw, &req); err != nil {
 		return Pending{}, invalidf("approve: %v", err)
 	}
-	text := CleanText(req.Text, toolabi.MaxApproveText)
+	text := toolabi.CleanLine(req.Text, toolabi.MaxApproveText)
 	switch {
 	case strings.TrimSpace(text) == "":
 		return Pending{}, invalidf("approve: the text is empty, or has nothing that could be shown")
@@ -55,7 +55,7 @@ func describeApproval(raw []byte) string {
 	if toolabi.Decode(raw, &req) != nil {
 		return ""
 	}
-	return CleanText(req.Text, 200)
+	return toolabi.CleanLine(req.Text, 200)
 }
 
 func showApproval(raw []byte) ([]byte, error) {

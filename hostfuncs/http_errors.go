@@ -30,7 +30,7 @@ func (r *request) unsent(ctx context.Context, detail string, err error) *toolabi
 	} else if ctx.Err() != nil {
 		text = "the call was given up"
 	}
-	e := toolabi.NewError(code, CleanText(fmt.Sprintf("%s: %s: %s; nothing was sent", r.function, r.origin, text), 500))
+	e := toolabi.NewError(code, toolabi.CleanLine(fmt.Sprintf("%s: %s: %s; nothing was sent", r.function, r.origin, text), 500))
 	e.Detail, e.Retry = detail, toolabi.RetrySafe
 	return e
 }

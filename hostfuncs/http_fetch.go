@@ -23,7 +23,7 @@ func fetchFunc(web *client) Func {
 
 func checkFetch(req toolabi.HTTPRequest) error {
 	if req.Method != "GET" && req.Method != "HEAD" {
-		return invalidf("http_fetch: method %q: want GET or HEAD; http_send has the others", CleanText(req.Method, 40))
+		return invalidf("http_fetch: method %q: want GET or HEAD; http_send has the others", toolabi.CleanLine(req.Method, 40))
 	}
 	if len(req.Body) > 0 {
 		return invalidf("http_fetch: %s has no body", req.Method)

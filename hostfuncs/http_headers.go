@@ -37,13 +37,13 @@ func checkHeaders(headers []toolabi.Header) error {
 // checkHeader judges one header. Its error never shows the value.
 func checkHeader(h toolabi.Header) error {
 	if !isToken(h.Name) {
-		return invalidf("header name %q is not a word", CleanText(h.Name, 80))
+		return invalidf("header name %q is not a word", toolabi.CleanLine(h.Name, 80))
 	}
 	if isHostHeader(h.Name) {
-		return invalidf("header %s is set by the host and cannot be set by a tool", CleanText(h.Name, 80))
+		return invalidf("header %s is set by the host and cannot be set by a tool", toolabi.CleanLine(h.Name, 80))
 	}
 	if !isHeaderValue(h.Value) {
-		return invalidf("the value of header %s has a control character, or a blank at its begin or end", CleanText(h.Name, 80))
+		return invalidf("the value of header %s has a control character, or a blank at its begin or end", toolabi.CleanLine(h.Name, 80))
 	}
 	return nil
 }

@@ -110,11 +110,11 @@ func httpDescribe(raw []byte) string {
 	if toolabi.Decode(raw, &req) != nil {
 		return ""
 	}
-	method := CleanText(req.Method, 32)
+	method := toolabi.CleanLine(req.Method, 32)
 	o, target, err := splitURL(req.URL)
 	if err != nil {
 		return method
 	}
 	path, _, _ := strings.Cut(target, "?")
-	return CleanText(method+" "+o.authority()+path, 200)
+	return toolabi.CleanLine(method+" "+o.authority()+path, 200)
 }

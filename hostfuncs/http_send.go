@@ -26,7 +26,7 @@ func checkSend(req toolabi.HTTPRequest) error {
 		return nil
 	}
 	return invalidf("http_send: method %q: want POST, PUT, PATCH, DELETE, OPTIONS or another word, and not GET, HEAD, CONNECT or TRACE",
-		CleanText(req.Method, 40))
+		toolabi.CleanLine(req.Method, 40))
 }
 
 func maySend(method string) bool {

@@ -18,7 +18,7 @@ func writeLog(_ context.Context, c Call, req toolabi.LogRequest) (toolabi.LogRep
 		return toolabi.LogReply{}, toolabi.NewError(toolabi.Invalid, fmt.Sprintf("log: level %d is none of 1 to 4", level))
 	}
 	if c.Log != nil {
-		c.Log(level, CleanText(req.Message, toolabi.MaxText))
+		c.Log(level, toolabi.CleanLine(req.Message, toolabi.MaxText))
 	}
 	return toolabi.LogReply{}, nil
 }

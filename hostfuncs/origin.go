@@ -41,7 +41,7 @@ func parseOrigin(s string) (origin, error) {
 	case strings.Contains(s, "@"):
 		return origin{}, errors.New("origin: user information is not allowed") // not quoted: it may be a password
 	}
-	return origin{}, fmt.Errorf("origin %q: %w", CleanText(s, 80), err)
+	return origin{}, fmt.Errorf("origin %q: %w", toolabi.CleanLine(s, 80), err)
 }
 
 func readOrigin(s string) (origin, error) {

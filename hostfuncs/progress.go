@@ -10,7 +10,7 @@ func progressFunc() Func { return Handle(toolabi.FuncProgress, toolabi.Free, rep
 
 func reportProgress(_ context.Context, c Call, req toolabi.ProgressRequest) (toolabi.ProgressReply, error) {
 	if c.Progress != nil {
-		c.Progress(req.Done, req.Total, CleanText(req.Message, toolabi.MaxText))
+		c.Progress(req.Done, req.Total, toolabi.CleanLine(req.Message, toolabi.MaxText))
 	}
 	return toolabi.ProgressReply{}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -160,60 +159,4 @@ func TestRandomDrawsAsManyBytesAsAskedForAndNoTwoAlike(t *testing.T) {
 		_, err = draw(n)
 		wantError(t, err, toolabi.TooLarge, toolabi.EffectNone)
 	}
-}
-
-func TestCleanText(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain äöü 漢字 👩‍👩‍👧":         "plain äöü 漢字 👩‍👩‍👧",
-		"a\nb\r\nc\td\x00e\x7f":      "a b  c de",
-		"\x1b[1;31mred\x1b[0m":       "red",
-		"\x1b[2J\x1b[Hgone":          "gone",
-		"\x1b]0;title\aafter":        "after",
-		"\x1b]8;;http://x\x1b\\link": "link",
-		"\x1bPdcs\x1b\\x":            "x",
-		"\x1b]open\nnext":            " next",
-		"\x1b]open\x1b[31mnext":      "next",
-		"\x1bcreset":                 "creset",
-		"end\x1b":                    "end",
-		"\u009b31mred":               "red",
-		"\u009d0;t\u009cx":           "x",
-		"a\u0085b\u2028c\u2029d":     "a b c d",
-		"\u202eevil\u2066x\u2069":    "evilx",
-		"z\u200bw\ufeffn\u00adj":     "zwnj",
-		"tag\U000e0041\U000e007f":    "tag",
-		"f\u3164i\u115fl":            "fil",
-		"bad\xffutf":                 "bad\ufffdutf",
-		"\x9b31m":                    "\ufffd31m",
-		"":                           "",
-	} {
-		if got := hostfuncs.CleanText(in, 100); got != want {
-			t.Errorf("CleanText(%q) = %q, want %q", in, got, want)
-		}
-	}
-	if got := hostfuncs.CleanText("aäa", 2); got != "a" {
-		t.Errorf("cut in a rune: %q, want a", got)
-	}
-}
-
-func FuzzCleanText(f *testing.F) {
-	for _, s := range []string{"a\x1b[31mb", "\x1b]0;t\a", "\u009b", "\x1b", "\x1b\x1b[\x1b", "\xff\u202e\n", "\x1b[" + strings.Repeat("1", 50)} {
-		f.Add(s, 10)
-	}
-	f.Fuzz(func(t *testing.T, s string, max int) {
-		if max < 0 {
-			return
-		}
-		got := hostfuncs.CleanText(s, max)
-		if len(got) > max {
-			t.Fatalf("CleanText(%q, %d) has %d bytes", s, max, len(got))
-		}
-		for _, r := range got {
-			if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
-				t.Fatalf("CleanText(%q, %d) = %q has %U", s, max, got, r)
-			}
-		}
-		if again := hostfuncs.CleanText(got, max); again != got {
-			t.Fatalf("CleanText is not at rest: %q, then %q", got, again)
-		}
-	})
 }

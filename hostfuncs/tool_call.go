@@ -21,7 +21,7 @@ func checkToolCall(c Call, raw []byte) error {
 		return invalidf("tool_call: %v", err)
 	}
 	if _, _, ok := toolabi.SplitTool(req.Tool); !ok {
-		return invalidf("tool_call: %q is no full name of a tool, such as payments.charge", CleanText(req.Tool, 160))
+		return invalidf("tool_call: %q is no full name of a tool, such as payments.charge", toolabi.CleanLine(req.Tool, 160))
 	}
 	if len(req.Input) > toolabi.MaxInput {
 		return tooLargef("tool_call: an input of %d bytes, at most %d are allowed", len(req.Input), toolabi.MaxInput)
@@ -40,7 +40,7 @@ func describeToolCall(raw []byte) string {
 	if toolabi.Decode(raw, &req) != nil {
 		return ""
 	}
-	return CleanText(req.Tool, 200)
+	return toolabi.CleanLine(req.Tool, 200)
 }
 
 func showToolCall(raw []byte) ([]byte, error) {

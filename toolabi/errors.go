@@ -3,7 +3,6 @@ package toolabi
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Code names a kind of error that crosses the sandbox. The list is closed and append-only. A Code is an error itself, so
@@ -152,15 +151,4 @@ func (e *Error) Error() string {
 func (e *Error) Is(target error) bool {
 	c, ok := target.(Code)
 	return ok && c == e.Code
-}
-
-// CutText returns s cut to at most max bytes at the start of a rune.
-func CutText(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for max > 0 && !utf8.RuneStart(s[max]) {
-		max--
-	}
-	return s[:max]
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 func newFork(a *app) *cobra.Command {
@@ -112,5 +112,5 @@ func effectText(e runtime.Effect) string {
 	if !e.Known {
 		words = append(words, "(its outcome is not known)")
 	}
-	return hostfuncs.CleanText(strings.Join(strings.Fields(strings.Join(words, " ")), " "), 400)
+	return toolabi.CleanLine(strings.Join(strings.Fields(strings.Join(words, " ")), " "), 400)
 }

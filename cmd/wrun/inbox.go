@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 func newInbox(a *app) *cobra.Command {
@@ -27,7 +27,7 @@ count, and runs that were restored from a backup. Each with what to type.`,
 				var failed error
 				for item, err := range h.Inbox(c.Context()) {
 					if err != nil && item.Run != "" { // the others are not kept back by it
-						a.say("run %s: %s", item.Run, hostfuncs.CleanText(err.Error(), 2048))
+						a.say("run %s: %s", item.Run, toolabi.CleanLine(err.Error(), 2048))
 						failed, n = &runError{item.Run, err}, n+1
 						continue
 					}
@@ -102,7 +102,7 @@ func (a *app) itemText(i runtime.Item) string {
 	} else if i.Name != "" {
 		row("what", i.Name)
 	}
-	row("text", hostfuncs.CleanText(i.Text, 4096))
+	row("text", toolabi.CleanLine(i.Text, 4096))
 	row("detail", oneLine(i.Detail))
 	row("next", a.nextOfItem(i))
 	return b.String() + "\n"
@@ -122,7 +122,7 @@ func oneLine(doc []byte) string {
 	if len(doc) == 0 {
 		return ""
 	}
-	return hostfuncs.CleanText(string(doc), 16<<10)
+	return toolabi.CleanLine(string(doc), 16<<10)
 }
 
 func (a *app) itemLine(i runtime.Item) map[string]any {

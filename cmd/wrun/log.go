@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -67,7 +66,7 @@ func detailOf(e journal.Entry) string {
 	if e.Note != "" {
 		words = append(words, "("+e.Note+")")
 	}
-	return hostfuncs.CleanText(strings.Join(strings.Fields(strings.Join(words, " ")), " "), 400)
+	return toolabi.CleanLine(strings.Join(strings.Fields(strings.Join(words, " ")), " "), 400)
 }
 
 // entryLine is an entry as --json shows it. Fields that are not set are left out.

@@ -22,7 +22,7 @@ func (a *app) detail(format string, args ...any) {
 
 // observe writes a line for each moment of a step under -v. Tools' warnings and errors are always shown.
 func (a *app) observe(ev runtime.Event) {
-	what := hostfuncs.CleanText(ev.Name+" "+ev.Text, 300)
+	what := toolabi.CleanLine(ev.Name+" "+ev.Text, 300)
 	switch ev.Phase {
 	case runtime.Begun:
 		a.detail("  %-12s %-9s %s", ev.Step, "begun", what)
@@ -45,7 +45,7 @@ func failure(err *toolabi.Error) string {
 	if err == nil {
 		return ""
 	}
-	return ": " + hostfuncs.CleanText(err.Error(), 300)
+	return ": " + toolabi.CleanLine(err.Error(), 300)
 }
 
 // compiling writes a line when a module is compiled for the first time, which takes seconds.

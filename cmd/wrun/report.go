@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
@@ -97,12 +96,12 @@ func (a *app) problem(err error) problem {
 				p.exit = p.code.exit
 			}
 			if p.title == "" {
-				p.title = hostfuncs.CleanText(err.Error(), 2048)
+				p.title = toolabi.CleanLine(err.Error(), 2048)
 			}
 			return p
 		}
 	}
-	return problem{code: codeOther, exit: codeOther.exit, title: hostfuncs.CleanText(err.Error(), 2048)}
+	return problem{code: codeOther, exit: codeOther.exit, title: toolabi.CleanLine(err.Error(), 2048)}
 }
 
 // runProblem knows the ends of a run that are not its success.
@@ -135,7 +134,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 		}
 		return p, true
 	case errors.As(err, &waiting):
-		return problem{code: codeWaiting, known: hostfuncs.CleanText(waiting.Text, 500), next: a.nextOfWaiting(waiting)}, true
+		return problem{code: codeWaiting, known: toolabi.CleanLine(waiting.Text, 500), next: a.nextOfWaiting(waiting)}, true
 	case errors.As(err, &answered):
 		return problem{code: codeAnswered, next: a.cmd("resume " + answered.Run)}, true
 	case errors.As(err, &other):
@@ -265,7 +264,7 @@ func (a *app) settleWith(run, step string) string {
 
 // evidence is what is known of how an effect's attempt ended.
 func evidence(ev *runtime.Evidence) string {
-	text := hostfuncs.CleanText(ev.Err.Message, 500)
+	text := toolabi.CleanLine(ev.Err.Message, 500)
 	if ev.Sent > 0 && !strings.Contains(text, "bytes were sent") {
 		text = fmt.Sprintf("%d bytes were sent, then: %s", ev.Sent, text)
 	}
@@ -347,7 +346,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		}
 		return p, true
 	case errors.As(err, &tool) && tool.Code == toolabi.BadInput:
-		return problem{code: codeInput, title: hostfuncs.CleanText(tool.Message, 2048)}, true
+		return problem{code: codeInput, title: toolabi.CleanLine(tool.Message, 2048)}, true
 	case errors.As(err, &path):
 		return problem{code: codeFile}, true
 	case strings.HasPrefix(err.Error(), "unknown command"):

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 func newShow(a *app) *cobra.Command {
@@ -51,7 +51,7 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	b.WriteString("\n")
 	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, s := range p.steps {
-		fmt.Fprintf(rows, "%s\t%s\t%s\t%s\n", s.step, s.status, clock(s.began), hostfuncs.CleanText(s.text(), 300))
+		fmt.Fprintf(rows, "%s\t%s\t%s\t%s\n", s.step, s.status, clock(s.began), toolabi.CleanLine(s.text(), 300))
 	}
 	if err := rows.Flush(); err != nil {
 		return err
@@ -59,11 +59,11 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	status := h.Status(p.state)
 	switch {
 	case p.failure != nil:
-		fmt.Fprintf(&b, "\nfailed   %s\n", hostfuncs.CleanText(p.failure.Error(), 1000))
+		fmt.Fprintf(&b, "\nfailed   %s\n", toolabi.CleanLine(p.failure.Error(), 1000))
 	case p.output != nil:
 		fmt.Fprintf(&b, "\noutput   %s\n", p.output)
 	case p.stopped != "" && status != journal.Running:
-		fmt.Fprintf(&b, "\nstopped  %s\n", hostfuncs.CleanText(p.stopped, 1000))
+		fmt.Fprintf(&b, "\nstopped  %s\n", toolabi.CleanLine(p.stopped, 1000))
 	}
 	for _, l := range p.late {
 		fmt.Fprintf(&b, "\nlate     %s %s %s: it came at %s, too late to count\n", l.Step, l.Name, l.Outcome, clock(l.Time))

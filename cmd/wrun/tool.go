@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -47,7 +46,7 @@ func newToolInspect(a *app) *cobra.Command {
 // describeModule says for people what a module is.
 func describeModule(m *sandbox.Module) string {
 	var b strings.Builder
-	clean := func(s string) string { return hostfuncs.CleanText(s, 500) }
+	clean := func(s string) string { return toolabi.CleanLine(s, 500) }
 	fmt.Fprintf(&b, "module   %s %s\n", m.Manifest.Name, m.Manifest.Version)
 	if m.Manifest.Description != "" {
 		fmt.Fprintf(&b, "about    %s\n", clean(m.Manifest.Description))

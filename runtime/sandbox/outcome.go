@@ -56,7 +56,7 @@ func (c *call) reply(status uint32) toolabi.Outcome {
 	}
 	var r toolabi.Reply
 	if err := toolabi.Decode(c.output, &r); err != nil {
-		return c.failed(toolabi.NewError(toolabi.Protocol, "the reply cannot be read: "+cleanWord(err.Error())))
+		return c.failed(toolabi.NewError(toolabi.Protocol, "the reply cannot be read: "+toolabi.CleanLine(err.Error(), toolabi.MaxText)))
 	}
 	switch {
 	case r.Err != nil && r.Output != nil:
@@ -99,10 +99,10 @@ const maxDetail = 64
 func claim(e *toolabi.Error) *toolabi.Error {
 	c := &toolabi.Error{
 		Code:    e.Code,
-		Message: toolabi.CutText(cleanText(e.Message), toolabi.MaxText),
+		Message: toolabi.CleanText(e.Message, toolabi.MaxText),
 		Retry:   e.Retry,
 		Effect:  e.Effect,
-		Detail:  toolabi.CutText(cleanWord(e.Detail), maxDetail),
+		Detail:  toolabi.CleanLine(e.Detail, maxDetail),
 	}
 	if !slices.Contains(claimable, c.Code) {
 		c.Code = toolabi.Failed
@@ -142,7 +142,7 @@ func trapKind(err error) string {
 
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return cleanWord(line)
+	return toolabi.CleanLine(line, toolabi.MaxText)
 }
 
 // hint returns, in parentheses, the line of the guest's output that most likely says why it stopped.

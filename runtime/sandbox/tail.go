@@ -1,5 +1,11 @@
 package sandbox
 
+import (
+	"unicode/utf8"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
 // maxStdio is how much is kept of what a guest writes to its standard output and error, in bytes.
 const maxStdio = 64 << 10
 
@@ -19,15 +25,18 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text returns the end as people may see it.
+// text returns the end as people may see it, at most maxStdio bytes, with its lines.
 func (t *tail) text() []byte {
 	b := t.buf
 	if len(b) > maxStdio {
 		b = b[len(b)-maxStdio:]
 	}
-	s := cleanText(string(b))
-	if len(s) > maxStdio { // a stray byte becomes three
-		s = cleanText(s[len(s)-maxStdio:])
+	s := toolabi.CleanText(string(b), 3*maxStdio) // a stray byte becomes three
+	if cut := len(s) - maxStdio; cut > 0 {
+		for !utf8.RuneStart(s[cut]) {
+			cut++
+		}
+		s = s[cut:]
 	}
 	if s == "" {
 		return nil
