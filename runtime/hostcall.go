@@ -59,11 +59,21 @@ func (f *frame) free(ctx context.Context, fn hostfuncs.Func, request []byte) too
 	if f.run.recorded(f.step) > f.asked() {
 		c.Log, c.Progress = nil, nil
 	}
-	reply, err := fn.Call(ctx, c, request)
+	reply, err := use(ctx, fn, c, request)
 	if err != nil {
 		return toolabi.Answer{Err: hostfuncs.AsError(err)}
 	}
 	return toolabi.Answer{Reply: reply}
+}
+
+// use calls a function. Its panic is an error like another: what it was doing may have been done.
+func use(ctx context.Context, fn hostfuncs.Func, c hostfuncs.Call, request []byte) (reply []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			reply, err = nil, fmt.Errorf("host function %s panicked: %v", fn.Name, p)
+		}
+	}()
+	return fn.Call(ctx, c, request)
 }
 
 // op makes a step of the use of a host function.
@@ -134,7 +144,7 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 	c.Sent = func(n int64) { send.sent = n }
 	var writes []journal.Write
 	c.Get, c.Stage = f.run.state(ctx, &writes)
-	reply, err := fn.Call(ctx, c, o.request)
+	reply, err := use(ctx, fn, c, o.request)
 	out, err := send.outcome(reply, err, toolabi.Internal)
 	if out.err == nil && fn.Class == toolabi.Local {
 		out.writes = writes
