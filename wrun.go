@@ -31,6 +31,9 @@ type Config struct {
 	// Cache is a directory for compiled modules, "" for none. What is in it is executed as it is, so it must be the
 	// user's alone; it is created with mode 0700.
 	Cache string
+	// MemoryBudget is how much memory all calls together may hold, in bytes; 0 as sandbox.Config says. Calls that do not fit
+	// wait for others to end.
+	MemoryBudget uint64
 	// HTTP says how http_fetch and http_send reach the network.
 	HTTP hostfuncs.Config
 	// Drivers are the drivers that runs can be resumed with by their id alone.
@@ -85,7 +88,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 		return err
 	}
 	h.sandbox, err = sandbox.New(ctx, sandbox.Config{
-		Source: h.module, CacheDir: cfg.Cache, Seed: id, OnCompile: cfg.OnCompile,
+		Source: h.module, CacheDir: cfg.Cache, Seed: id, OnCompile: cfg.OnCompile, MemoryBudget: cfg.MemoryBudget,
 	})
 	if err != nil {
 		return err

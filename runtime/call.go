@@ -117,7 +117,7 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 	mounts := r.mountsOf(module, intent)
 	out, err := r.engine.cfg.Invoker.Invoke(ctx, toolabi.Invocation{
 		Module: module.Digest, Tool: tool.Name, Input: input,
-		Started: intent.Started, Seed: intent.Seed, Limits: f.limits.Limits, Mounts: mounts,
+		Started: intent.Started, Seed: intent.Seed, Limits: f.limits.Limits, Mounts: mounts, Pause: f.pause,
 	}, f.host)
 	r.use(func(u *Usage) { u.Fuel += out.Fuel })
 	if opaque {

@@ -47,6 +47,8 @@ const (
 	MaxOutput = 16 << 20
 	// MaxText is the longest message of an error, a log line or a progress report; longer ones are cut at a rune.
 	MaxText = 4 << 10
+	// MaxSaid is how often one call may use log, and how often progress; what comes after that is refused.
+	MaxSaid = 1000
 	// MaxManifestMS is the longest time that a manifest may give, in milliseconds: a hundred years, which every way of
 	// counting time can hold.
 	MaxManifestMS = 3_155_760_000_000

@@ -110,7 +110,7 @@ func TestDocsGiveTheNamesOfExportsAndImports(t *testing.T) {
 
 func TestDocsGiveTheCaps(t *testing.T) {
 	want := map[string]int{
-		"MaxManifest": toolabi.MaxManifest, "MaxInput": toolabi.MaxInput, "MaxOutput": toolabi.MaxOutput, "MaxText": toolabi.MaxText,
+		"MaxManifest": toolabi.MaxManifest, "MaxInput": toolabi.MaxInput, "MaxOutput": toolabi.MaxOutput, "MaxText": toolabi.MaxText, "MaxSaid": toolabi.MaxSaid,
 		"MaxManifestMS": toolabi.MaxManifestMS, "MaxRandom": toolabi.MaxRandom, "MaxHTTPHeaders": toolabi.MaxHTTPHeaders,
 		"MaxHTTPHeaderBytes": toolabi.MaxHTTPHeaderBytes, "MaxHTTPBody": toolabi.MaxHTTPBody,
 		"DefaultHTTPTimeout": toolabi.DefaultHTTPTimeout, "MaxHTTPTimeout": toolabi.MaxHTTPTimeout,

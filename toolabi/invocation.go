@@ -54,6 +54,9 @@ type Invocation struct {
 	// Mounts are the directories that a Command may use. What they hold decides what the call computes too, and is the only
 	// thing beside the fields above and the answers of host functions that does.
 	Mounts []Mount
+	// Pause is called when the call begins to wait for room on the host, and what it returns when the wait is over: waiting is
+	// not the call's time. nil means that nobody counts; it decides nothing of what the call computes.
+	Pause func() (resume func())
 }
 
 // Limits bound one call. The zero value of a field means the host's default.

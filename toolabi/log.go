@@ -11,7 +11,8 @@ const (
 	LevelError uint8 = 4
 )
 
-// LogRequest is one line. Errors: Invalid when the level is not one of the four or the text is not UTF-8.
+// LogRequest is one line. Errors: Invalid when the level is not one of the four or the text is not UTF-8; RateLimited after
+// MaxSaid lines in one call.
 type LogRequest struct {
 	// Level is one of the Level constants; 0 means LevelInfo.
 	Level uint8 `cbor:"1,keyasint,omitempty"`

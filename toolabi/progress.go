@@ -3,7 +3,7 @@ package toolabi
 // FuncProgress tells a person how far a tool has come. Free: it is not recorded, and the guest learns nothing from it.
 const FuncProgress = "progress"
 
-// ProgressRequest is one report. Errors: Invalid when the text is not UTF-8.
+// ProgressRequest is one report. Errors: Invalid when the text is not UTF-8; RateLimited after MaxSaid reports in one call.
 type ProgressRequest struct {
 	// Done is how much is done, in units of the tool's choice.
 	Done uint64 `cbor:"1,keyasint,omitempty"`

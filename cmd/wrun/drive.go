@@ -60,7 +60,7 @@ func (a *app) noteDirs(modules []runtime.Module, g hostfuncs.Grants) {
 				asked = asked || want.Name == d.Name
 				if want.Name == d.Name && want.Write && !d.Write {
 					a.say("%s wants to write to directory %s (%s) and may not; --dir %s=%s:rw lets it",
-						m.Name, d.Name, hostfuncs.CleanText(want.Reason, 200), d.Name, d.Path)
+						m.Name, d.Name, toolabi.CleanLine(want.Reason, 200), d.Name, d.Path)
 				}
 			}
 		}

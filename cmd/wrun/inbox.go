@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -112,7 +113,7 @@ func (a *app) itemText(i runtime.Item) string {
 func grantWords(g hostfuncs.Grants) []string {
 	words := slices.Clone(g.HTTP)
 	for _, d := range g.Dirs {
-		words = append(words, hostfuncs.CleanText(d.String(), 500))
+		words = append(words, toolabi.CleanLine(d.String(), 500))
 	}
 	return words
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
@@ -213,7 +214,7 @@ func (a *app) uncertainProblem(u *runtime.UncertainError) problem {
 
 // programProblem is what is known of a program that could write and has no outcome.
 func (a *app) programProblem(u *runtime.UncertainError) problem {
-	known := "announced " + clock(u.Intent.Time) + ", to be entered at once; it " + hostfuncs.CleanText(u.Intent.Note, 500) + "\n"
+	known := "announced " + clock(u.Intent.Time) + ", to be entered at once; it " + toolabi.CleanLine(u.Intent.Note, 500) + "\n"
 	if u.Evidence != nil && u.Evidence.Err != nil {
 		known += evidence(u.Evidence)
 	} else {

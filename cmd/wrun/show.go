@@ -43,7 +43,7 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 		fmt.Fprintf(&b, "grant    http %s\n", origin)
 	}
 	for _, d := range p.grants.Dirs {
-		fmt.Fprintf(&b, "grant    dir %s\n", hostfuncs.CleanText(d.String(), 500))
+		fmt.Fprintf(&b, "grant    dir %s\n", toolabi.CleanLine(d.String(), 500))
 	}
 	if fuel := p.spec.Limits.Fuel; fuel != 0 {
 		fmt.Fprintf(&b, "limit    fuel %d for each call\n", fuel)

@@ -17,13 +17,13 @@ import (
 var abiFuncs = []struct {
 	name   string
 	params string
-	fn     func(c *call, mod api.Module, p []uint64) int32
+	fn     func(ctx context.Context, c *call, mod api.Module, p []uint64) int32
 }{
-	{toolabi.ImportInputRead, "iii", func(c *call, mod api.Module, p []uint64) int32 {
+	{toolabi.ImportInputRead, "iii", func(_ context.Context, c *call, mod api.Module, p []uint64) int32 {
 		return c.read(toolabi.ImportInputRead, mod, p, c.input)
 	}},
-	{toolabi.ImportOutputWrite, "ii", (*call).outputWrite},
-	{toolabi.ImportResultRead, "iii", func(c *call, mod api.Module, p []uint64) int32 {
+	{toolabi.ImportOutputWrite, "ii", outputWrite},
+	{toolabi.ImportResultRead, "iii", func(_ context.Context, c *call, mod api.Module, p []uint64) int32 {
 		return c.read(toolabi.ImportResultRead, mod, p, c.result)
 	}},
 }
@@ -38,7 +38,7 @@ func (c *call) read(name string, mod api.Module, p []uint64, src []byte) int32 {
 }
 
 // outputWrite appends to the reply. What does not fit is refused whole, with -1, and the guest may write something shorter.
-func (c *call) outputWrite(mod api.Module, p []uint64) int32 {
+func outputWrite(ctx context.Context, c *call, mod api.Module, p []uint64) int32 {
 	b, ok := guestBytes(mod, uint32(p[0]), uint32(p[1]))
 	if !ok {
 		c.misuse("%s: %d bytes at %#x are not in memory", toolabi.ImportOutputWrite, uint32(p[1]), uint32(p[0]))
@@ -47,6 +47,7 @@ func (c *call) outputWrite(mod api.Module, p []uint64) int32 {
 		c.outputRefused = true
 		return -1
 	}
+	c.keep(ctx, len(b))
 	c.output = append(c.output, b...)
 	return 0
 }
@@ -68,6 +69,12 @@ func (c *call) use(ctx context.Context, mod api.Module, f toolabi.Function, p []
 	if ctx.Err() != nil {
 		c.end(context.Cause(ctx))
 	}
+	if f.Class == toolabi.Free && c.saidEnough(f.Name) {
+		return -int64(len(c.result))
+	}
+	c.result = nil
+	c.keep(ctx, int(n))
+	c.asked = true
 	answer, err := c.ask(ctx, f.Name, slices.Clone(raw))
 	if err != nil {
 		c.end(err)
@@ -81,8 +88,37 @@ func (c *call) use(ctx context.Context, mod api.Module, f toolabi.Function, p []
 	if len(answer.Reply) > toolabi.MaxOutput {
 		return c.keepError(tooLarge(f, len(answer.Reply)))
 	}
+	c.keep(ctx, len(answer.Reply))
 	c.result = answer.Reply
 	return int64(len(c.result))
+}
+
+// said is how often a call used a function with which a guest speaks to people.
+type said struct {
+	times  int
+	enough []byte // the error that the guest gets from then on
+}
+
+// saidEnough counts a use of such a function, and says whether it is one too many; then the error is kept for the guest.
+func (c *call) saidEnough(name string) bool {
+	s := c.said[name]
+	if s == nil {
+		s = &said{}
+		if c.said == nil {
+			c.said = map[string]*said{}
+		}
+		c.said[name] = s
+	}
+	s.times++
+	if s.times <= toolabi.MaxSaid {
+		return false
+	}
+	if s.enough == nil {
+		c.keepError(toolabi.NewError(toolabi.RateLimited, fmt.Sprintf("%s was used %d times in this call, and that is the most", name, toolabi.MaxSaid)))
+		s.enough = c.result
+	}
+	c.result = s.enough
+	return true
 }
 
 // ask calls the host function. Its panic becomes an error here, before it can run through the guest.
@@ -126,7 +162,7 @@ func linkABI(ctx context.Context, r wazero.Runtime) error {
 		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
 			c := callFrom(ctx)
 			c.must(f.name)
-			stack[0] = api.EncodeI32(f.fn(c, mod, stack))
+			stack[0] = api.EncodeI32(f.fn(ctx, c, mod, stack))
 		}), letters(f.params), letters("i")).Export(f.name)
 	}
 	for _, f := range toolabi.Functions {

@@ -34,6 +34,11 @@ type call struct {
 	outputMax     int // bytes of output, without its envelope
 	outputRefused bool
 
+	held  *holding         // of the budget
+	paid  uint64           // bytes of input, output, request and result that there is room for
+	asked bool             // the host was asked for something
+	said  map[string]*said // by function
+
 	stop   error          // what the host wants returned
 	breach *toolabi.Error // how the guest broke the ABI
 	exit   *uint32        // the code of proc_exit

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -34,6 +35,7 @@ type module struct {
 	info     *Module
 	compiled wazero.CompiledModule
 	err      error
+	usual    atomic.Uint64 // bytes of memory that the last call ended with
 }
 
 // Prepare returns when a module can be entered at once: loaded, judged and compiled. Errors: as Invoke for a module that

@@ -13,10 +13,14 @@ import (
 // Invoke runs one call of a tool in a clean instance of its module and returns what came of it. Calls run concurrently.
 //
 // A tool that failed, trapped, left, broke the ABI or reached a limit is an Outcome with Err set. The error is something
-// else: a *LoadError when the module cannot be run, ErrClosed, what a host function returned as its error, unchanged, or
-// the cause of the context's end. A context that ends because of a *toolabi.Error (as its cause) makes that error the
-// Outcome's: the runtime enforces the limit of time so, Limits.TimeoutMS is not looked at here. What the guest had already
-// finished when the context ended is returned as if it had not.
+// else: a *LoadError when the module cannot be run, ErrClosed, a *MemoryError when the host has not the memory, what a host
+// function returned as its error, unchanged, or the cause of the context's end. A context that ends because of a
+// *toolabi.Error (as its cause) makes that error the Outcome's, but not while the call waits for memory: the runtime enforces
+// the limit of time so, Limits.TimeoutMS is not looked at here. What the guest had already finished when the context ended
+// is returned as if it had not.
+//
+// A call waits until Config.MemoryBudget has room for it, and again when its memory grows; Invocation.Pause is told. One that
+// had to be left for want of memory, and had not asked the host for anything, is begun anew with more.
 //
 // Outcome.Stderr is set beside an error too.
 func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error) {
@@ -34,15 +38,16 @@ func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toola
 	if err != nil {
 		return toolabi.Outcome{}, err
 	}
-	c, refused := s.newCall(inv, m.info, host)
-	if refused != nil {
-		return toolabi.Outcome{Err: refused}, nil
+	for need := uint64(0); ; {
+		c, refused := s.newCall(inv, m.info, host)
+		if refused != nil {
+			return toolabi.Outcome{Err: refused}, nil
+		}
+		out, err := s.attempt(ctx, m, c, inv, need)
+		if need = c.again(err); need == 0 {
+			return out, err
+		}
 	}
-	status, err := s.run(withCall(ctx, c), m, c, inv)
-	c.phase = over
-	out, err := c.judge(ctx, status, err)
-	out.Stderr, out.Fuel = c.stdio.text(), c.fuel.used
-	return out, err
 }
 
 // newCall prepares the state of a call, or says why the tool is not entered.
@@ -62,7 +67,7 @@ func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.Hos
 		return nil, toolabi.NewError(toolabi.Internal, err.Error())
 	}
 	c := &call{host: host, clock: newClock(), input: input, outputMax: int(limits.OutputBytes)}
-	c.memory.limit, c.fuel.limit = limits.MemoryBytes, limits.Fuel
+	c.memory.limit, c.memory.end, c.fuel.limit = limits.MemoryBytes, c.end, limits.Fuel
 	c.random.seed(initSeed(s.cfg.Seed, info.Digest))
 	return c, nil
 }

@@ -14,7 +14,8 @@ const (
 )
 
 // guestBytes returns the guest's memory from ptr on, n bytes of it, or false when it has not that much. The bytes are the
-// memory itself and must not be used once the guest runs again. No other function touches a guest's memory.
+// memory itself and must not be used once the guest runs again, nor after its call: then they are no memory any more. No
+// other function touches a guest's memory.
 func guestBytes(mod api.Module, ptr, n uint32) ([]byte, bool) {
 	mem := mod.Memory()
 	if mem == nil || uint64(ptr)+uint64(n) > uint64(mem.Size()) {
@@ -41,31 +42,69 @@ func copyOut(mod api.Module, ptr, n, off uint32, src []byte) (uint32, bool) {
 	return uint32(copy(b, src[off:])), true
 }
 
-// linear is the memory of one instance, bounded, and remembers that it refused to grow.
+// linear is the memory of one instance. What is over its limit is refused as WebAssembly says, and that is remembered; what
+// the host cannot give is not the guest's to see, and unwinds it.
 type linear struct {
-	limit   uint64
-	buf     []byte
-	refused bool
+	limit   uint64 // bytes
+	refused bool   // it wanted more
+	region  region
+	size    uint64 // what it has, in bytes
+	paid    uint64 // what there is room for in the process
+
+	// more makes room for n bytes more in the process, and may wait; nil where nobody counts.
+	more func(n uint64) error
+	// end unwinds the guest and does not return.
+	end func(error)
 }
 
-// Allocate implements experimental.MemoryAllocator: an instance has one memory.
-func (l *linear) Allocate(_, _ uint64) experimental.LinearMemory { return l }
+// region is where the memory of one instance lies.
+type region interface {
+	// first returns the first size bytes, zero where nothing was written and otherwise as they were. It is never asked for
+	// less than before, nor for more than the region was made for. After an error everything is as it was.
+	first(size uint64) ([]byte, error)
+	// free gives the bytes back. Nothing may read or write them afterwards.
+	free() error
+}
 
-// Reallocate implements experimental.LinearMemory.
+// Allocate implements experimental.MemoryAllocator: an instance has one memory, of which the module names the most.
+func (l *linear) Allocate(_, most uint64) experimental.LinearMemory {
+	r, err := newRegion(min(l.limit, most))
+	if err != nil {
+		l.end(&MemoryError{Wanted: min(l.limit, most), Err: err})
+	}
+	l.region = r
+	return l
+}
+
+// Reallocate implements experimental.LinearMemory. wazero calls it on the goroutine of the call, and recovers panics there.
 func (l *linear) Reallocate(size uint64) []byte {
 	if size > l.limit {
 		l.refused = true
 		return nil
 	}
-	if size > uint64(cap(l.buf)) {
-		// A quarter more than asked for, so that growing page by page does not copy each time.
-		grown := make([]byte, size, min(size+size/4, l.limit))
-		copy(grown, l.buf)
-		l.buf = grown
+	if l.more != nil && size > l.paid {
+		if err := l.more(size - l.paid); err != nil {
+			l.end(err)
+		}
+		l.paid = size
 	}
-	l.buf = l.buf[:size]
-	return l.buf
+	b, err := l.region.first(size)
+	if err != nil {
+		l.end(&MemoryError{Wanted: size - l.size, Held: l.size, Err: err})
+	}
+	l.size = size
+	return b
 }
 
-// Free implements experimental.LinearMemory.
-func (l *linear) Free() { l.buf = nil }
+// Free implements experimental.LinearMemory. It does nothing: wazero does not call it when an instantiation fails, and may
+// call it before the last function of the host has returned. See release.
+func (l *linear) Free() {}
+
+// release gives the memory back, after the call has returned, however it ended.
+func (l *linear) release() {
+	if l.region == nil {
+		return
+	}
+	_ = l.region.free() // of a range that was mapped; there is nothing to do about it
+	l.region = nil
+}

@@ -25,6 +25,10 @@ type Config struct {
 	// Limits are the defaults of what an Invocation leaves 0, and the most that one may ask for. Zero fields: 256 MiB of
 	// memory, toolabi.MaxOutput. TimeoutMS is not used: see Invoke.
 	Limits toolabi.Limits
+	// MemoryBudget is how much all calls together may hold, in bytes: their memories, and for each a MiB and what is over
+	// 256 KiB of its input, its output and what goes to and from a host function. A call that does not fit waits. 0 means
+	// half of what the machine, or the container, has, and at most 4 GiB.
+	MemoryBudget uint64
 	// Caps bound the parts of a module; zero fields take the defaults of wasm.Caps.
 	Caps wasm.Caps
 	// OnCompile is told when code that is not in the cache begins and ends to be compiled, which takes seconds for a large
@@ -42,6 +46,7 @@ type Sandbox struct {
 	cfg    Config
 	engine *engine
 	cache  *codeCache
+	budget *budget
 
 	mu      sync.Mutex // guards what follows
 	modules map[toolabi.Digest]*module
@@ -56,7 +61,12 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 		return nil, errors.New("sandbox: Config.Source is missing")
 	}
 	cfg.Limits = toolabi.Limits{MemoryBytes: maxMemory, OutputBytes: toolabi.MaxOutput}.Tighten(defaults(cfg.Limits))
-	s := &Sandbox{cfg: cfg, modules: map[toolabi.Digest]*module{}, idle: make(chan struct{})}
+	if cfg.MemoryBudget == 0 {
+		cfg.MemoryBudget = defaultBudget(machineMemory())
+	}
+	s := &Sandbox{
+		cfg: cfg, budget: newBudget(cfg.MemoryBudget), modules: map[toolabi.Digest]*module{}, idle: make(chan struct{}),
+	}
 	rc := wazero.NewRuntimeConfig()
 	if cfg.CacheDir != "" {
 		var err error

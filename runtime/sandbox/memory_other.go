@@ -1,0 +1,5 @@
+//go:build !unix
+
+package sandbox
+
+func newRegion(limit uint64) (region, error) { return newCopied(limit) }
