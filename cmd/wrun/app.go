@@ -24,6 +24,7 @@ type app struct {
 
 	journalPath          string
 	configDir            string
+	memoryBudget         size
 	json, quiet, verbose bool
 	stats                bool // say what driving took
 
@@ -48,7 +49,7 @@ func (a *app) open(ctx context.Context, create bool, policy engine.Policy) (*wru
 	}
 	return wrun.Open(ctx, wrun.Config{
 		Journal: path, Create: create, Cache: cache, Drivers: drivers(), Policy: policy,
-		Observe: a.observe, OnCompile: a.compiling, Rescue: a.rescue,
+		MemoryBudget: uint64(a.memoryBudget), Observe: a.observe, OnCompile: a.compiling, Rescue: a.rescue,
 	})
 }
 

@@ -217,6 +217,13 @@ and nothing was entered.`}
 A directory that the run was granted is not there any more or cannot be opened, or its
 name was granted before for another one. Nothing was entered. Once it is back where it
 was, "wrun resume RUN" goes on; for another directory begin another run.`}
+	codeMemory = code{"W0429", exitLimit, "not enough memory for the calls at hand", `
+All calls of a process together have a budget of memory, and a call that does not fit
+waits until others end. This one could not wait: it wants more than the whole budget, or
+every call that holds memory waited for the others, and it asked last. Or the operating
+system had no memory. The call has no outcome and nothing of it is repeated: "wrun resume
+RUN" goes on, with fewer calls at a time if there can be, or with more memory:
+--memory-budget SIZE.`}
 
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
@@ -234,6 +241,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir,
+	codeUngranted, codeDir, codeMemory,
 	codeOther, codeOutput,
 }

@@ -79,7 +79,7 @@ func (a *app) reportJSON(p problem) {
 // nextOfRun is what to type after a problem with a run for which nothing better is known.
 func (a *app) nextOfRun(c code, run string) string {
 	switch c {
-	case codeInterrupted, codeOutput, codeJournal, codeNoSpace, codeExpired, codeGaveUp:
+	case codeInterrupted, codeOutput, codeJournal, codeNoSpace, codeExpired, codeGaveUp, codeMemory:
 		return a.cmd("resume " + run)
 	case codeOpen:
 		return a.cmd("resume "+run) + "\n" + a.cmd("cancel "+run)
@@ -122,8 +122,11 @@ func (a *app) runProblem(err error) (problem, bool) {
 		gaveUp    *gaveUpError
 		notUndone *runtime.NotUndoneError
 		gone      *runtime.DirError
+		memory    *sandbox.MemoryError
 	)
 	switch {
+	case errors.As(err, &memory):
+		return problem{code: codeMemory}, true
 	case errors.As(err, &uncertain):
 		return a.uncertainProblem(uncertain), true
 	case errors.As(err, &notUndone):
