@@ -105,3 +105,20 @@ func TestARefusalIsServedAsItWasShown(t *testing.T) {
 		}
 	})
 }
+
+// A host function that panics is one that failed: the effect is in doubt, with what is known of it, and the engine works.
+func TestAHostFunctionThatPanicsIsOneThatFailed(t *testing.T) {
+	m := newMachine(t, map[string]tool{"x": func(g *guest, _ string) string { return g.must(toolabi.FuncHTTPSend, "a") }})
+	p := m.start(nil)
+	m.world.during = func(string) { panic("oh") }
+	for range 2 {
+		_, err := m.drive(p, steps("x"))
+		var u *runtime.UncertainError
+		if !errors.As(err, &u) || u.Evidence == nil || !strings.Contains(u.Evidence.Err.Message, "panicked: oh") {
+			t.Fatalf("ended with %v", err)
+		}
+	}
+	if m.world.count("a") != 1 {
+		t.Errorf("it was sent %d times", m.world.count("a"))
+	}
+}

@@ -144,3 +144,25 @@ func TestPreparingAModuleIsNotChargedToTheCall(t *testing.T) {
 		}
 	})
 }
+
+// What a call waits for on the host is not its time, nor that of the call that it is inside of.
+func TestWaitingForTheHostIsNotTheCallsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, map[string]tool{"x": func(g *guest, _ string) string {
+			resume := g.inv.Pause()
+			time.Sleep(time.Hour)
+			resume()
+			time.Sleep(59 * time.Second)
+			if g.ctx.Err() != nil {
+				t.Errorf("ended after 59 s of its own: %v", context.Cause(g.ctx))
+			}
+			<-g.ctx.Done()
+			panic(unwound{context.Cause(g.ctx)})
+		}})
+		began := time.Now()
+		_, err := m.drive(m.start(nil), steps("x"))
+		if !errors.Is(err, toolabi.LimitTime) || time.Since(began) != time.Hour+time.Minute {
+			t.Errorf("ended with %v after %v", err, time.Since(began))
+		}
+	})
+}

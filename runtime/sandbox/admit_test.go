@@ -294,3 +294,42 @@ func TestAGuestThatTalksTooMuchIsToldSo(t *testing.T) {
 		t.Errorf("outcome is %s, %v, %v", out.Output, out.Err, err)
 	}
 }
+
+// TestAToolThatIsCalledWaitsForItsCallersToo has two calls hold memory while tools that they call want more than there is:
+// nobody could go on, so one is left, and the other's tool runs.
+func TestAToolThatIsCalledWaitsForItsCallersToo(t *testing.T) {
+	outer, inner := newGuest(toolabi.FuncLog), newGuest()
+	outer.Memory(400)
+	outer.invokeOnly(0, outer.tell(I32Const(1)), outer.ok(t))
+	inner.Memory(400)
+	inner.invokeOnly(0, inner.ok(t))
+	box, s := openBudget(t, 64)
+	o := toolabi.Invocation{Module: s.add(outer.build(t)), Tool: "echo"}
+	in := toolabi.Invocation{Module: s.add(inner.build(t)), Tool: "echo"}
+	var both, wg sync.WaitGroup
+	both.Add(2)
+	var left, finished atomic.Int32
+	for range 2 {
+		wg.Go(func() {
+			out, err := box.Invoke(t.Context(), o, func(ctx context.Context, _ string, _ []byte) (toolabi.Answer, error) {
+				both.Done()
+				both.Wait()
+				out, err := box.Invoke(context.WithoutCancel(ctx), in, nil)
+				return toolabi.Answer{Err: out.Err}, err
+			})
+			var e *sandbox.MemoryError
+			switch {
+			case errors.As(err, &e) && !e.Never:
+				left.Add(1)
+			case err == nil && string(out.Output) == "{}":
+				finished.Add(1)
+			default:
+				t.Errorf("%s, %v, %v", out.Output, out.Err, err)
+			}
+		})
+	}
+	wg.Wait()
+	if left.Load() != 1 || finished.Load() != 1 {
+		t.Errorf("%d were left, %d finished", left.Load(), finished.Load())
+	}
+}
