@@ -15,6 +15,7 @@ import (
 	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/drivers/rollback"
 	engine "github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // app is one use of the command: its streams and the flags that every verb knows.
@@ -114,12 +115,15 @@ func cacheDir() (string, error) {
 	return dir, nil
 }
 
-// say writes a line for people to standard error.
+// maxSaid is the longest text that is written for people at a time, in bytes. Tools and servers may have a part in it.
+const maxSaid = 64 << 10
+
+// say writes a line for people to standard error, without anything that a terminal would act upon.
 func (a *app) say(format string, args ...any) {
 	if a.quiet {
 		return
 	}
 	a.saying.Lock()
 	defer a.saying.Unlock()
-	fmt.Fprintf(a.errOut, format+"\n", args...)
+	fmt.Fprintln(a.errOut, toolabi.CleanText(fmt.Sprintf(format, args...), maxSaid))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -118,7 +119,11 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 		a.say("run %s: %d outcomes of effects came after its end, see %s", id, res.Late, a.cmd("show "+id))
 	}
 	if err == nil {
-		err = a.write(append(res.Output[:len(res.Output):len(res.Output)], '\n'))
+		output := res.Output
+		if f, ok := a.out.(*os.File); ok && isTerminal(f) {
+			output = visible(output) // elsewhere it is passed on byte for byte
+		}
+		err = a.write(append(output[:len(output):len(output)], '\n'))
 	}
 	if err != nil {
 		return &runError{id, err}

@@ -118,14 +118,6 @@ func grantWords(g hostfuncs.Grants) []string {
 	return words
 }
 
-// oneLine is JSON as people see it: what a terminal would act upon is escaped.
-func oneLine(doc []byte) string {
-	if len(doc) == 0 {
-		return ""
-	}
-	return toolabi.CleanLine(string(doc), 16<<10)
-}
-
 func (a *app) itemLine(i runtime.Item) map[string]any {
 	l := map[string]any{"run": i.Run, "need": i.Need, "since": stamp(i.Since.UnixNano()), "next": strings.Split(a.nextOfItem(i), "\n")}
 	set := func(name string, ok bool, value any) {

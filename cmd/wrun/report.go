@@ -56,12 +56,13 @@ func (a *app) report(ctx context.Context, err error) int {
 		a.reportJSON(p)
 		return p.exit
 	}
-	fmt.Fprintf(a.errOut, "error[%s]: %s\n", p.code.id, p.title)
+	fmt.Fprintf(a.errOut, "error[%s]: %s\n", p.code.id, toolabi.CleanText(p.title, maxSaid))
 	for _, l := range []struct{ name, text string }{
 		{"run", p.where}, {"known", p.known}, {"next", p.next}, {"why", "wrun explain " + p.code.id},
 	} {
 		if l.text != "" {
-			fmt.Fprintf(a.errOut, "  %-6s %s\n", l.name, strings.ReplaceAll(l.text, "\n", "\n         "))
+			text := strings.ReplaceAll(toolabi.CleanText(l.text, maxSaid), "\n", "\n         ")
+			fmt.Fprintf(a.errOut, "  %-6s %s\n", l.name, text)
 		}
 	}
 	return p.exit
@@ -72,7 +73,7 @@ func (a *app) reportJSON(p problem) {
 		"code": p.code.id, "exit": p.exit, "message": p.title, "run": p.where, "known": p.known, "next": p.next,
 	}})
 	if err == nil {
-		fmt.Fprintf(a.errOut, "%s\n", b)
+		fmt.Fprintf(a.errOut, "%s\n", visible(b))
 	}
 }
 

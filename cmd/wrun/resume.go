@@ -104,7 +104,7 @@ func (a *app) cameOf(run string, res runtime.Result, err error) error {
 		return a.line(l)
 	}
 	if err == nil {
-		return a.printf("%s  done  %s\n", run, res.Output)
+		return a.printf("%s  done  %s\n", run, visible(res.Output))
 	}
 	return a.printf("%s  %s  %s\n", run, p.code.title, p.title)
 }

@@ -61,7 +61,7 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	case p.failure != nil:
 		fmt.Fprintf(&b, "\nfailed   %s\n", toolabi.CleanLine(p.failure.Error(), 1000))
 	case p.output != nil:
-		fmt.Fprintf(&b, "\noutput   %s\n", p.output)
+		fmt.Fprintf(&b, "\noutput   %s\n", visible(p.output))
 	case p.stopped != "" && status != journal.Running:
 		fmt.Fprintf(&b, "\nstopped  %s\n", toolabi.CleanLine(p.stopped, 1000))
 	}
