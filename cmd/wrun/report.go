@@ -127,7 +127,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 	)
 	switch {
 	case errors.As(err, &memory):
-		return problem{code: codeMemory}, true
+		return problem{code: codeMemory, known: "nothing is recorded of the call but what its host functions did; --memory-budget SIZE gives all calls more"}, true
 	case errors.As(err, &uncertain):
 		return a.uncertainProblem(uncertain), true
 	case errors.As(err, &notUndone):

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun/runtime/sandbox"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 func newToolBuild(a *app) *cobra.Command {
@@ -73,7 +74,7 @@ func (a *app) buildTool(ctx context.Context, dir string) ([]byte, error) {
 	if out, err := goBuild.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
 		return nil, &codedError{codeBuild, errors.New("building a tool needs the Go toolchain, and there is no go command on the PATH")}
 	} else if err != nil {
-		fmt.Fprintf(a.errOut, "%s", out)
+		fmt.Fprint(a.errOut, toolabi.CleanText(string(out), maxSaid))
 		return nil, &codedError{codeBuild, fmt.Errorf("build %s: %w", dir, err)}
 	}
 	wasm, err := sandbox.ReadFile(file)
