@@ -33,7 +33,7 @@ const (
 	Failed Code = 10
 	// Trapped: the module stopped with a WebAssembly trap.
 	Trapped Code = 11
-	// Exited: the module left through proc_exit.
+	// Exited: the module left through proc_exit; a program, with another status than 0.
 	Exited Code = 12
 	// Protocol: the module broke the ABI.
 	Protocol Code = 13
