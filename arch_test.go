@@ -38,6 +38,7 @@ var allowed = []struct {
 	{"cmd/wrun", []string{"...", ""}},
 	{"internal/jq", nil},
 	{"internal/strictyaml", nil},
+	{"internal/tooltoml", []string{"internal/strictyaml", "toolabi"}},
 	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
 	{"internal/ledger/...", []string{"internal/ledger"}},
@@ -55,6 +56,7 @@ var only = map[string][]string{
 	"github.com/spf13":              {"cmd/wrun"},
 	"go.yaml.in":                    {"internal/strictyaml", "drivers/plan", "policy"},
 	"github.com/itchyny/gojq":       {"internal/jq"},
+	"github.com/pelletier/go-toml":  {"internal/tooltoml"},
 	"github.com/santhosh-tekuri":    {"runtime"},
 	"github.com/rogpeppe":           {},
 }

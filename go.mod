@@ -5,6 +5,7 @@ go 1.26
 require (
 	github.com/fxamacker/cbor/v2 v2.10.0
 	github.com/itchyny/gojq v0.12.20
+	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
