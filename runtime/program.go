@@ -118,6 +118,8 @@ func (r *Run) opaqueOutcome(ctx context.Context, f *frame, mounts []toolabi.Moun
 	if err != nil {
 		limit := cutBy(ctx)
 		switch {
+		case out.Unentered:
+			return outcome{unsent: true}, r.notEntered(ctx, f.module, err)
 		case limit != nil:
 			out = toolabi.Outcome{Err: limit}
 		case f.tool.Declared() == toolabi.Idempotent:

@@ -49,6 +49,15 @@ func Build(t testing.TB, dir string) []byte {
 	})
 }
 
+// Command builds the Go guest package in dir, as for Build, as an ordinary program of WASI. It has no manifest.
+func Command(t testing.TB, dir string) []byte {
+	t.Helper()
+	return cached(t, dir, "program.wasm", func(out string) error {
+		_, err := goCommand(locate(t, dir), "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", out, ".")
+		return err
+	})
+}
+
 // cached returns what make writes to a file, or what it wrote when the sources were the same. Processes that race for it
 // write the same.
 func cached(t testing.TB, dir, kind string, build func(out string) error) []byte {

@@ -17,6 +17,7 @@ const (
 // attempt runs a call once there is room for it in the budget: for at least need bytes, and for what the last call of the
 // module ended with where the budget has that much, so that calls that grow seldom meet each other half way.
 func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.Invocation, need uint64) (toolabi.Outcome, error) {
+	defer c.program.close()
 	c.paid = max(c.buffers(), callBuffers)
 	beside := callBytes + c.paid - callBuffers
 	c.memory.paid = max(m.info.MemoryMin, min(m.usual.Load(), c.memory.limit, s.budget.size-min(beside, s.budget.size)))
@@ -25,15 +26,20 @@ func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.I
 	}
 	var err error
 	if c.held, err = s.budget.enter(ctx, outerHolding(ctx), inv.Pause, beside+c.memory.paid); err != nil {
-		return toolabi.Outcome{}, err
+		return toolabi.Outcome{Unentered: true}, err
 	}
 	defer c.held.leave()
 	defer c.memory.release()
 	c.memory.more = func(n uint64) error { return c.held.more(ctx, n) }
-	status, err := s.run(withCall(ctx, c), m, c, inv)
+	run := s.run
+	if c.program != nil {
+		run = s.runProgram
+	}
+	status, err := run(withCall(ctx, c), m, c, inv)
 	c.phase = over
 	m.usual.Store(c.memory.size)
 	out, err := c.judge(ctx, status, err)
+	out.Err = c.program.blame(out.Err)
 	out.Stderr, out.Fuel = c.stdio.text(), c.fuel.used
 	return out, err
 }
@@ -47,7 +53,7 @@ func outerHolding(ctx context.Context) *holding {
 }
 
 // again returns with how many bytes a call is begun anew that was left for want of memory. It is 0, for not at all, when
-// the call had asked its host for something, when another call waits for it, or when it wants more than there ever is.
+// the call had asked its host for something or had directories, when another call waits for it, or when it wants more than there ever is.
 func (c *call) again(err error) uint64 {
 	var e *MemoryError
 	if c.asked || !errors.As(err, &e) || e.anew > e.Budget {

@@ -36,15 +36,16 @@ type call struct {
 
 	held  *holding         // of the budget
 	paid  uint64           // bytes of input, output, request and result that there is room for
-	asked bool             // the host was asked for something
+	asked bool             // the host was asked for something, or the call has directories
 	said  map[string]*said // by function
 
 	stop   error          // what the host wants returned
 	breach *toolabi.Error // how the guest broke the ABI
 	exit   *uint32        // the code of proc_exit
 
-	outOfFuel  bool // it reached its limit of fuel
-	overflowed bool // it reached the limit of its stack
+	outOfFuel  bool     // it reached its limit of fuel
+	overflowed bool     // it reached the limit of its stack
+	program    *program // of a call of a program
 }
 
 type callKey struct{}

@@ -33,6 +33,7 @@ type CompileEvent struct {
 type module struct {
 	ready    chan struct{}
 	info     *Module
+	engine   *engine
 	compiled wazero.CompiledModule
 	err      error
 	usual    atomic.Uint64 // bytes of memory that the last call ended with
@@ -94,22 +95,26 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 		return named(refuse(WrongDigest, "its source gave bytes with the digest %s", got.Short()), d.Short())
 	}
 	var b *wasm.Module
-	if b, m.info, err = inspect(bytes, s.cfg.Caps); err == nil {
-		m.compiled, err = s.compile(ctx, b, m.info)
+	if b, m.info, err = inspect(bytes, s.cfg.Caps); err != nil {
+		return named(err, d.Short())
 	}
+	if m.engine, err = s.engineFor(ctx, m.info.Manifest); err != nil {
+		return err
+	}
+	m.compiled, err = s.compile(ctx, m.engine, b, m.info)
 	return named(err, d.Short())
 }
 
 // compile tells OnCompile about it, unless the code comes from the cache.
-func (s *Sandbox) compile(ctx context.Context, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
+func (s *Sandbox) compile(ctx context.Context, e *engine, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
 	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 4))
 	if s.cfg.OnCompile == nil || s.cache.has(info.Digest) {
-		return s.compileCached(ctx, b, info)
+		return s.compileCached(ctx, e, b, info)
 	}
 	event := CompileEvent{Module: info.Digest, Name: info.Manifest.Name, Size: info.Size}
 	s.cfg.OnCompile(event)
 	began := time.Now()
-	compiled, err := s.compileCached(ctx, b, info)
+	compiled, err := s.compileCached(ctx, e, b, info)
 	event.Done, event.Took, event.Err = true, time.Since(began), err
 	s.cfg.OnCompile(event)
 	return compiled, err
@@ -117,13 +122,13 @@ func (s *Sandbox) compile(ctx context.Context, b *wasm.Module, info *Module) (wa
 
 // compileCached gets around a cache that is damaged, by emptying it, and around one that cannot be written: then the code
 // is in memory by the second attempt.
-func (s *Sandbox) compileCached(ctx context.Context, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
-	compiled, err := s.engine.compile(ctx, b)
+func (s *Sandbox) compileCached(ctx context.Context, e *engine, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
+	compiled, err := e.compile(ctx, b)
 	if errors.Is(err, errCacheDamaged) {
 		s.cache.empty()
 	}
 	if errors.Is(err, errCache) {
-		compiled, err = s.engine.compile(ctx, b)
+		compiled, err = e.compile(ctx, b)
 	}
 	if err == nil {
 		s.cache.add(info.Digest)

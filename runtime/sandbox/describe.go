@@ -55,7 +55,7 @@ func describe(ctx context.Context, b *wasm.Module, c *call) (status uint32, err 
 			err = fmt.Errorf("%v", r)
 		}
 	}()
-	e, err := newEngine(ctx, wazero.NewRuntimeConfigInterpreter())
+	e, err := newEngine(ctx, wazero.NewRuntimeConfigInterpreter(), linkABI, linkWASI)
 	if err != nil {
 		return 0, err
 	}

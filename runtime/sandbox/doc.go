@@ -5,6 +5,10 @@
 // clock stands where the invocation says and moves with recorded answers and the guest's own sleeps, randomness comes
 // from the invocation's seed, there are no files, no arguments, no environment.
 //
+// A module whose manifest has a Command is a program of WASI preview 1 and is run otherwise: its input is its standard input,
+// and it sees, beside the arguments of its manifest, the directories of the invocation, which are the world's. Nothing outside
+// of them can be reached: every path goes through an os.Root.
+//
 // It is not the place where anything is decided or written down: which host functions a tool may use, what a call may
 // cost in time and what becomes of its outcome belong to the runtime, which passes in a toolabi.HostFunc and a context.
 //

@@ -19,11 +19,12 @@ import (
 // engine is a wazero runtime with everything linked that a module may import.
 type engine struct{ runtime wazero.Runtime }
 
-// newEngine takes a configuration that says how code is compiled and where it is cached.
-func newEngine(ctx context.Context, cfg wazero.RuntimeConfig) (*engine, error) {
+// newEngine takes a configuration that says how code is compiled and where it is cached, and what to link beside what every
+// rewritten module imports.
+func newEngine(ctx context.Context, cfg wazero.RuntimeConfig, links ...func(context.Context, wazero.Runtime) error) (*engine, error) {
 	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false)
 	e := &engine{wazero.NewRuntimeWithConfig(ctx, cfg)}
-	for _, link := range []func(context.Context, wazero.Runtime) error{linkHost, linkABI, linkWASI} {
+	for _, link := range append([]func(context.Context, wazero.Runtime) error{linkHost}, links...) {
 		if err := link(ctx, e.runtime); err != nil {
 			_ = e.runtime.Close(ctx)
 			return nil, err
@@ -66,7 +67,7 @@ type instance struct {
 // instantiate makes a clean instance whose entry is an exported function without or with one parameter. Nothing of the
 // module runs yet.
 func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule, c *call, entry string) (*instance, error) {
-	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().
+	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(c.program.argv()...).
 		WithStdout(&c.stdio).WithStderr(&c.stdio).
 		WithRandSource(&c.random).
 		WithWalltime(func() (int64, int32) { return c.clock.wall / 1e9, int32(c.clock.wall % 1e9) }, sys.ClockResolution(1)).

@@ -22,21 +22,20 @@ import (
 // A call waits until Config.MemoryBudget has room for it, and again when its memory grows; Invocation.Pause is told. One that
 // had to be left for want of memory, and had not asked the host for anything, is begun anew with more.
 //
-// Outcome.Stderr is set beside an error too.
+// Outcome.Stderr and Unentered are set beside an error too.
 func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toolabi.HostFunc) (toolabi.Outcome, error) {
 	if err := s.enter(); err != nil {
-		return toolabi.Outcome{}, err
+		return toolabi.Outcome{Unentered: true}, err
 	}
 	defer s.leave()
-	if ctx.Err() != nil {
-		return ended(ctx)
-	}
 	m, err := s.load(ctx, inv.Module)
-	if err != nil && ctx.Err() != nil && err == context.Cause(ctx) {
-		return ended(ctx)
+	if ctx.Err() != nil && (err == nil || err == context.Cause(ctx)) {
+		out, err := ended(ctx)
+		out.Unentered = true
+		return out, err
 	}
 	if err != nil {
-		return toolabi.Outcome{}, err
+		return toolabi.Outcome{Unentered: true}, err
 	}
 	for need := uint64(0); ; {
 		c, refused := s.newCall(inv, m.info, host)
@@ -69,6 +68,9 @@ func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.Hos
 	c := &call{host: host, clock: newClock(), input: input, outputMax: int(limits.OutputBytes)}
 	c.memory.limit, c.memory.end, c.fuel.limit = limits.MemoryBytes, c.end, limits.Fuel
 	c.random.seed(initSeed(s.cfg.Seed, info.Digest))
+	if info.Manifest.Command != nil {
+		return c, c.becomeProgram(info.Manifest, inv)
+	}
 	return c, nil
 }
 
@@ -79,7 +81,7 @@ func (s *Sandbox) run(ctx context.Context, m *module, c *call, inv toolabi.Invoc
 			err = fmt.Errorf("run module %s: %v", m.info.Digest.Short(), r)
 		}
 	}()
-	i, err := s.engine.instantiate(ctx, m.compiled, c, toolabi.ExportInvoke)
+	i, err := m.engine.instantiate(ctx, m.compiled, c, toolabi.ExportInvoke)
 	if err != nil {
 		return 0, err
 	}

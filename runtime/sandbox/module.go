@@ -21,7 +21,7 @@ type Module struct {
 	Functions []string
 	// WASI are the functions of WASI preview 1 that it imports and that do something, in the order of its imports.
 	WASI []string
-	// UnlistedWASI are those that answer ENOSYS.
+	// UnlistedWASI are those that do nothing: they answer ENOSYS, and of a program ENOTSUP, EPERM or ENOTSOCK.
 	UnlistedWASI []string
 	// Exports are the names that it exports, in its order, invalid characters and all.
 	Exports []string
@@ -42,13 +42,25 @@ func inspect(module []byte, caps wasm.Caps) (*wasm.Module, *Module, error) {
 		return nil, nil, err
 	}
 	m := describeModule(module, b)
-	for _, check := range []func(*wasm.Module) error{checkABI, checkImports, m.readManifest} {
+	badManifest := m.readManifest(b) // first, because it says by which rules the module is judged; told last all the same
+	checks := []func(*wasm.Module) error{checkABI, checkImports}
+	var bad *LoadError
+	switch _, starts := b.Export(exportStart); {
+	case m.isProgram():
+		checks = []func(*wasm.Module) error{checkProgram, checkProgramImports}
+	case starts && errors.As(badManifest, &bad) && bad.Kind == BadManifest:
+		checks = nil // what it would be judged by is what cannot be read
+	}
+	m.listWASI(b)
+	for _, check := range checks {
 		if err := check(b); err != nil {
 			return b, m, err
 		}
 	}
-	return b, m, nil
+	return b, m, badManifest
 }
+
+func (m *Module) isProgram() bool { return m.Manifest != nil && m.Manifest.Command != nil }
 
 // parse reads a module. The error is a *LoadError.
 func parse(module []byte, caps wasm.Caps) (*wasm.Module, error) {
@@ -77,20 +89,25 @@ func describeModule(module []byte, b *wasm.Module) *Module {
 			m.Functions = append(m.Functions, f.Name)
 		}
 	}
-	for _, i := range b.Imports {
-		f, ok := wasiByName(i.Name)
-		switch {
-		case !ok || i.Module != toolabi.WASIModule:
-		case f.listed && !slices.Contains(m.WASI, f.name):
-			m.WASI = append(m.WASI, f.name)
-		case !f.listed && !slices.Contains(m.UnlistedWASI, f.name):
-			m.UnlistedWASI = append(m.UnlistedWASI, f.name)
-		}
-	}
 	if len(b.Memories) > 0 {
 		m.MemoryMin, m.MemoryMax = uint64(b.Memories[0].Min)*pageSize, uint64(b.Memories[0].Max)*pageSize
 	}
 	return m
+}
+
+// listWASI sorts the functions of WASI that the module imports by whether they do something for it.
+func (m *Module) listWASI(b *wasm.Module) {
+	for _, i := range b.Imports {
+		f, ok := wasiByName(i.Name)
+		does := f.listed || m.isProgram() && !f.never
+		switch {
+		case !ok || i.Module != toolabi.WASIModule:
+		case does && !slices.Contains(m.WASI, f.name):
+			m.WASI = append(m.WASI, f.name)
+		case !does && !slices.Contains(m.UnlistedWASI, f.name):
+			m.UnlistedWASI = append(m.UnlistedWASI, f.name)
+		}
+	}
 }
 
 // abiExports are the functions that a module exports, with their signatures.
@@ -111,11 +128,8 @@ func checkABI(b *wasm.Module) error {
 	if err := checkMarker(b); err != nil {
 		return err
 	}
-	if len(b.Memories) != 1 {
-		return refuse(ABI, "it has %d memories of its own, and a tool has exactly one", len(b.Memories))
-	}
-	if e, ok := b.Export(toolabi.ExportMemory); !ok || e.Kind != wasm.KindMemory {
-		return refuse(ABI, "it does not export its memory as %q", toolabi.ExportMemory)
+	if err := checkMemory(b, "a tool"); err != nil {
+		return err
 	}
 	for _, want := range abiExports {
 		e, ok := b.Export(want.name)
@@ -132,6 +146,16 @@ func checkABI(b *wasm.Module) error {
 	return nil
 }
 
+func checkMemory(b *wasm.Module, what string) error {
+	if len(b.Memories) != 1 {
+		return refuse(ABI, "it has %d memories of its own, and %s has exactly one", len(b.Memories), what)
+	}
+	if e, ok := b.Export(toolabi.ExportMemory); !ok || e.Kind != wasm.KindMemory {
+		return refuse(ABI, "it does not export its memory as %q", toolabi.ExportMemory)
+	}
+	return nil
+}
+
 const markerPrefix = "wrun_abi_"
 
 func checkMarker(b *wasm.Module) error {
@@ -143,6 +167,9 @@ func checkMarker(b *wasm.Module) error {
 			return refuse(ABI, "it was built for wrun ABI %s, and this version of wrun runs ABI %s: rebuild it with an SDK for ABI %[2]s, or use a newer wrun",
 				toolabi.CutText(quote(version), 40), strings.TrimPrefix(toolabi.ExportMarker, markerPrefix))
 		}
+	}
+	if _, ok := b.Export(exportStart); ok {
+		return refuse(ABI, "it is a program (it exports %s and not %s); give it a manifest that says how it is run, with: wrun tool wrap", exportStart, toolabi.ExportMarker)
 	}
 	return refuse(ABI, "it is not a tool: it does not export %s; build it with a wrun SDK", toolabi.ExportMarker)
 }
@@ -194,7 +221,7 @@ func (m *Module) readManifest(b *wasm.Module) error {
 		}
 	}
 	if len(found) == 0 {
-		return refuse(NoManifest, "it has no manifest (custom section %s); attach one with: wrun tool build", toolabi.ManifestSection)
+		return refuse(NoManifest, "it has no manifest (custom section %s); attach one with: wrun tool build, or wrun tool wrap", toolabi.ManifestSection)
 	}
 	if len(found) > 1 {
 		return refuse(TwoManifests, "it has %d manifests, and exactly one is allowed", len(found))

@@ -16,6 +16,8 @@ func (c *call) judge(ctx context.Context, status uint32, err error) (toolabi.Out
 	switch {
 	case c.stop != nil:
 		return c.stopped(ctx)
+	case c.program != nil && (err == nil || c.exit != nil):
+		return c.programEnded(), nil
 	case err == nil:
 		return c.reply(status), nil
 	case c.breach != nil:

@@ -29,7 +29,8 @@ type subscription struct {
 	userdata [8]byte
 	kind     byte
 	errno    uint16
-	wait     int64 // nanoseconds from now
+	wait     int64  // nanoseconds from now
+	bytes    uint64 // that can be read
 	hangup   bool
 }
 
@@ -70,19 +71,27 @@ func (c *call) subscription(b []byte) subscription {
 	switch s.kind {
 	case pollClock:
 		s.wait, s.errno = c.until(id, binary.LittleEndian.Uint64(b[24:]), binary.LittleEndian.Uint16(b[40:]))
-	case pollFdRead:
-		s.hangup = id == 0
-		if id != 0 {
-			s.errno = errnoBadf
-		}
-	case pollFdWrite:
-		if id != 1 && id != 2 {
-			s.errno = errnoBadf
-		}
+	case pollFdRead, pollFdWrite:
+		s.ready(c.program, id)
 	default:
 		s.errno = errnoInval
 	}
 	return s
+}
+
+// ready says what is known of a descriptor: whatever is open is always ready.
+func (s *subscription) ready(p *program, id uint32) {
+	switch {
+	case p != nil:
+		s.bytes, s.hangup, s.errno = p.poll(id, s.kind == pollFdWrite)
+	case s.kind == pollFdRead:
+		s.hangup = id == 0
+		if id != 0 {
+			s.errno = errnoBadf
+		}
+	case id != 1 && id != 2:
+		s.errno = errnoBadf
+	}
 }
 
 // until returns how long it is to a time on one of the clocks.
@@ -108,7 +117,7 @@ func (s subscription) appendEvent(b []byte) []byte {
 	b = append(b, s.userdata[:]...)
 	b = binary.LittleEndian.AppendUint16(b, s.errno)
 	b = append(b, s.kind, 0, 0, 0, 0, 0)
-	b = binary.LittleEndian.AppendUint64(b, 0)
+	b = binary.LittleEndian.AppendUint64(b, s.bytes)
 	if s.hangup {
 		return append(b, pollHangup, 0, 0, 0, 0, 0, 0, 0)
 	}

@@ -43,16 +43,18 @@ var ErrClosed = errors.New("sandbox is closed")
 
 // Sandbox runs tools. Its methods may be called concurrently.
 type Sandbox struct {
-	cfg    Config
-	engine *engine
-	cache  *codeCache
-	budget *budget
+	cfg      Config
+	compiler wazero.RuntimeConfig
+	engine   *engine // for modules of ABI 1
+	cache    *codeCache
+	budget   *budget
 
-	mu      sync.Mutex // guards what follows
-	modules map[toolabi.Digest]*module
-	busy    int // calls and compilations under way
-	closed  bool
-	idle    chan struct{} // closed once closed is set and busy is 0
+	mu       sync.Mutex // guards what follows
+	programs *engine    // for programs, nil before there is one
+	modules  map[toolabi.Digest]*module
+	busy     int // calls and compilations under way
+	closed   bool
+	idle     chan struct{} // closed once closed is set and busy is 0
 }
 
 // New returns a sandbox that loads modules as they are used.
@@ -67,16 +69,16 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 	s := &Sandbox{
 		cfg: cfg, budget: newBudget(cfg.MemoryBudget), modules: map[toolabi.Digest]*module{}, idle: make(chan struct{}),
 	}
-	rc := wazero.NewRuntimeConfig()
+	s.compiler = wazero.NewRuntimeConfig()
 	if cfg.CacheDir != "" {
 		var err error
 		if s.cache, err = openCache(cfg.CacheDir); err != nil {
 			return nil, err
 		}
-		rc = rc.WithCompilationCache(s.cache.code)
+		s.compiler = s.compiler.WithCompilationCache(s.cache.code)
 	}
 	var err error
-	if s.engine, err = newEngine(ctx, rc); err != nil {
+	if s.engine, err = newEngine(ctx, s.compiler, linkABI, linkWASI); err != nil {
 		return nil, errors.Join(err, s.cache.close(ctx))
 	}
 	return s, nil
@@ -103,7 +105,25 @@ func (s *Sandbox) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close sandbox: calls are under way: %w", context.Cause(ctx))
 	}
-	return errors.Join(s.engine.runtime.Close(ctx), s.cache.close(ctx))
+	errs := []error{s.engine.runtime.Close(ctx)}
+	if s.programs != nil { // nothing is under way any more that could make it
+		errs = append(errs, s.programs.runtime.Close(ctx))
+	}
+	return errors.Join(append(errs, s.cache.close(ctx))...)
+}
+
+// engineFor returns the engine that links what a module imports.
+func (s *Sandbox) engineFor(ctx context.Context, m *toolabi.Manifest) (*engine, error) {
+	if m.Command == nil {
+		return s.engine, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var err error
+	if s.programs == nil {
+		s.programs, err = newEngine(ctx, s.compiler, linkProgramWASI)
+	}
+	return s.programs, err
 }
 
 // enter counts a call in, unless the sandbox is closed.

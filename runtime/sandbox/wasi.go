@@ -11,15 +11,6 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// The errors of WASI that are answered here.
-const (
-	errnoSuccess = 0
-	errnoBadf    = 8
-	errnoFault   = 21
-	errnoInval   = 28
-	errnoNosys   = 52
-)
-
 // linkWASI links WASI preview 1. Most of what is listed is wazero's, fed with the call's own clock, randomness and streams;
 // leaving and waiting are ours, and so is everything that is not listed, which does nothing.
 func linkWASI(ctx context.Context, r wazero.Runtime) error {
