@@ -84,11 +84,7 @@ and may change one of them only where both say so.`,
 func checkCall(m *sandbox.Module, tool string, input []byte) error {
 	t, ok := m.Manifest.Tool(tool)
 	if !ok {
-		var names []string
-		for _, t := range m.Manifest.Tools {
-			names = append(names, t.Name)
-		}
-		return &codedError{codeNoTool, fmt.Errorf("module %s has no tool %.80q; it has %s", m.Manifest.Name, tool, strings.Join(names, ", "))}
+		return &codedError{codeNoTool, fmt.Errorf("module %s has no tool %.80q; it has %s", m.Manifest.Name, tool, strings.Join(toolNames(m.Manifest), ", "))}
 	}
 	if err := runtime.CheckJSON(t.Input, input); err != nil {
 		return toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s.%s: %v", m.Manifest.Name, tool, err))

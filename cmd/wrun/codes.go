@@ -72,10 +72,16 @@ nothing begins which it would have denied. docs/policy.md describes the file.`}
 	codeNotAgreed = code{"W0109", exitUsage, "not agreed to", `
 The command asked whether to go on, and was not told to. Nothing was done.`}
 
+	codeManifest = code{"W0110", exitUsage, "the manifest has mistakes", `
+A manifest that is written as TOML is read strictly: a field that there is not, a value of
+another type, or a manifest that contradicts itself is refused, with the line. docs/abi.md
+lists the fields, under "A manifest as a file".`}
+
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
 another version of the ABI, or without a manifest. "wrun tool build" makes modules that
-are in order; docs/abi.md says what a module must have.`}
+are in order, and "wrun tool wrap" attaches a manifest; docs/abi.md says what a module
+must have.`}
 	codeUntrusted = code{"W0202", exitUntrusted, "the module wants more than it declares", `
 What a module imports is the upper bound of what it can do, and its manifest has to ask
 for the same, with a reason. Where they differ, the module is refused before any of it
@@ -235,7 +241,7 @@ Something went wrong that has no code of its own. The message says what.`}
 
 // codes lists every code in order.
 var codes = []code{
-	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed,
+	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest,
 	codeModule, codeUntrusted, codeTooBig,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/tooltoml"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
@@ -319,6 +320,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		other *runtime.OtherRunError
 		load  *sandbox.LoadError
 		text  *plan.Error
+		typed *tooltoml.Mistake
 		coded *codedError
 		path  *fs.PathError
 		tool  *toolabi.Error
@@ -341,6 +343,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		return problem{code: codeUsage, next: "say --did-not-happen without --new-key"}, true
 	case errors.As(err, &text):
 		return problem{code: codePlan, title: err.Error()}, true
+	case errors.As(err, &typed):
+		return problem{code: codeManifest, title: err.Error()}, true
 	case errors.As(err, &load):
 		p := problem{code: codeModule}
 		switch load.Kind {

@@ -17,7 +17,7 @@ func newTool(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.verb(newToolBuild(a)), a.verb(newToolInspect(a)))
+	c.AddCommand(a.verb(newToolBuild(a)), a.verb(newToolWrap(a)), a.verb(newToolInspect(a)))
 	return c
 }
 
@@ -52,6 +52,9 @@ func describeModule(m *sandbox.Module) string {
 		fmt.Fprintf(&b, "about    %s\n", clean(m.Manifest.Description))
 	}
 	fmt.Fprintf(&b, "digest   %s\nsize     %d bytes\n", m.Digest, m.Size)
+	if m.Manifest.Command != nil {
+		describeCommand(&b, m.Manifest.Command)
+	}
 	for _, t := range m.Manifest.Tools {
 		fmt.Fprintf(&b, "\ntool     %s (%s)\n", t.Name, t.Declared())
 		if t.Description != "" {
@@ -65,6 +68,14 @@ func describeModule(m *sandbox.Module) string {
 		}
 	}
 	b.WriteString("\n")
+	if m.Manifest.Command != nil {
+		describeDirs(&b, m.Manifest.Command, clean)
+		fmt.Fprintf(&b, "wasi     %s\n", orNone(m.WASI))
+		if len(m.UnlistedWASI) > 0 {
+			fmt.Fprintf(&b, "inert    %s (linked, and always refused)\n", strings.Join(m.UnlistedWASI, " "))
+		}
+		return b.String()
+	}
 	for _, c := range m.Manifest.Capabilities {
 		fmt.Fprintf(&b, "wants    %s, %s\n", c.Name, clean(c.Reason))
 		for _, t := range c.Targets {
@@ -77,6 +88,40 @@ func describeModule(m *sandbox.Module) string {
 		fmt.Fprintf(&b, "inert    %s (linked, and always answer ENOSYS)\n", strings.Join(m.UnlistedWASI, " "))
 	}
 	return b.String()
+}
+
+// describeCommand says how a program is run, with all of its arguments.
+func describeCommand(b *strings.Builder, c *toolabi.Command) {
+	fmt.Fprintf(b, "mode     program of WASI preview 1: input on standard input, output on standard output%s\n", map[bool]string{true: " as text"}[c.Text])
+	var args strings.Builder
+	for _, arg := range c.Args {
+		fmt.Fprintf(&args, " %q", arg)
+	}
+	if args.Len() > 0 {
+		fmt.Fprintf(b, "args    %s\n", args.String())
+	}
+}
+
+// describeDirs says which directories a program wants.
+func describeDirs(b *strings.Builder, c *toolabi.Command, clean func(string) string) {
+	for _, d := range c.Dirs {
+		what := "to read"
+		if d.Write {
+			what = "to read and change"
+		}
+		fmt.Fprintf(b, "wants    directory %s at %s, %s: %s\n", d.Name, clean(d.Path), what, clean(d.Reason))
+	}
+	if len(c.Dirs) == 0 {
+		b.WriteString("wants    no directories\n")
+	}
+}
+
+func toolNames(m *toolabi.Manifest) []string {
+	names := make([]string, 0, len(m.Tools))
+	for _, t := range m.Tools {
+		names = append(names, t.Name)
+	}
+	return names
 }
 
 func orNone(names []string) string {
@@ -92,11 +137,15 @@ func moduleLine(m *sandbox.Module) map[string]any {
 	for _, t := range m.Manifest.Tools {
 		tools = append(tools, toolLine(t))
 	}
-	return map[string]any{
+	line := map[string]any{
 		"name": m.Manifest.Name, "version": m.Manifest.Version, "description": m.Manifest.Description,
 		"digest": m.Digest.String(), "size": m.Size, "tools": tools, "capabilities": m.Manifest.Capabilities,
 		"imports": m.Functions, "wasi": m.WASI, "wasi_inert": m.UnlistedWASI,
 	}
+	if m.Manifest.Command != nil {
+		line["command"] = m.Manifest.Command
+	}
+	return line
 }
 
 func toolLine(t toolabi.Tool) map[string]any {

@@ -43,11 +43,7 @@ func newToolBuild(a *app) *cobra.Command {
 			if a.json {
 				return a.line(moduleLine(m))
 			}
-			names := make([]string, 0, len(m.Manifest.Tools))
-			for _, t := range m.Manifest.Tools {
-				names = append(names, t.Name)
-			}
-			return a.printf("%s  %s %s, digest %s, tools: %s\n", output, m.Manifest.Name, m.Manifest.Version, m.Digest.Short(), strings.Join(names, ", "))
+			return a.printf("%s  %s %s, digest %s, tools: %s\n", output, m.Manifest.Name, m.Manifest.Version, m.Digest.Short(), strings.Join(toolNames(m.Manifest), ", "))
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "write the module to this `FILE` (default DIR.wasm)")
