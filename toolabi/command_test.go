@@ -12,7 +12,7 @@ import (
 // formatter returns the manifest of a program that is in order.
 func formatter() *toolabi.Manifest {
 	return &toolabi.Manifest{
-		Name: "formatter", Version: "1.0.0", Tools: []toolabi.Tool{{Name: "format", Idempotency: toolabi.Pure}},
+		Name: "formatter", Version: "1.0.0", Tools: []toolabi.Tool{{Name: "format", Idempotency: toolabi.Idempotent}},
 		Command: &toolabi.Command{Args: []string{"--minify", ""}, Text: true, Dirs: []toolabi.Dir{
 			{Name: "src", Path: "/src", Reason: "to read sources"},
 			{Name: "out", Path: "/src/out", Write: true, Reason: "to write the result"},

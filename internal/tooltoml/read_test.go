@@ -81,7 +81,7 @@ func TestReadTakesAProgram(t *testing.T) {
 	m, err := tooltoml.Read([]byte(`
 name = "esbuild"
 version = "0.27.2"
-tools = [{ name = "minify", idempotency = "pure" }]
+tools = [{ name = "minify", idempotency = "idempotent" }]
 command = { args = ["--minify", "--loader=ts"], text = true }
 [[command.dirs]]
 name = "src"
@@ -99,7 +99,7 @@ reason = "to write"
 	m, err = tooltoml.Read([]byte(`
 name = "esbuild"
 version = "0.27.2"
-tools = [{ name = "minify", idempotency = "pure" }]
+tools = [{ name = "minify", idempotency = "idempotent" }]
 [command]
 args = ["--minify", "--loader=ts"]
 text = true

@@ -28,13 +28,17 @@ func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toola
 		return toolabi.Outcome{Unentered: true}, err
 	}
 	defer s.leave()
-	m, err := s.load(ctx, inv.Module)
-	if ctx.Err() != nil && (err == nil || err == context.Cause(ctx)) {
+	var m *module
+	err := context.Cause(ctx)
+	if err == nil {
+		m, err = s.load(ctx, inv.Module)
+	}
+	switch {
+	case err != nil && err == context.Cause(ctx):
 		out, err := ended(ctx)
 		out.Unentered = true
 		return out, err
-	}
-	if err != nil {
+	case err != nil:
 		return toolabi.Outcome{Unentered: true}, err
 	}
 	for need := uint64(0); ; {
