@@ -169,12 +169,34 @@ func (s *stage) lookUp(reference string) (string, error) {
 	return "", fmt.Errorf("the ledger has no charge %s", reference)
 }
 
+// recorded returns once the journal holds what came of a step, which may wait some milliseconds for a commit.
+func (s *stage) recorded(ctx context.Context, run, step string) error {
+	for ctx.Err() == nil {
+		out, err := exec.CommandContext(ctx, s.self, "--journal", s.journal, "log", run, "--json").Output()
+		if err != nil {
+			return fmt.Errorf("read the log of %s: %w", run, err)
+		}
+		for line := range bytes.Lines(out) {
+			var e struct{ Kind, Step string }
+			if err := json.Unmarshal(line, &e); err != nil {
+				return fmt.Errorf("read the log of %s: %w", run, err)
+			}
+			if e.Kind == "result" && e.Step == step {
+				return nil
+			}
+		}
+	}
+	return ctx.Err()
+}
+
 // caseB kills the process when the charge and its reply are recorded, and the run is not at its end.
 func (s *stage) caseB(ctx context.Context) error {
 	if err := s.app.printf("\n(b) killed after the reply is recorded\n\n  round 1: wrun run, killed during the look-up that follows\n"); err != nil {
 		return err
 	}
-	if err := s.kill(ctx, s.ledger.holdLookups(), s.runArgs("demo-b")...); err != nil {
+	held := s.ledger.holdLookups()
+	ready := func(ctx context.Context) error { return errors.Join(held(ctx), s.recorded(ctx, "demo-b", "charge")) }
+	if err := s.kill(ctx, ready, s.runArgs("demo-b")...); err != nil {
 		return err
 	}
 	if err := s.app.printf("    killed with SIGKILL, the ledger counts %d\n\n  round 2: wrun resume, in a new process\n", s.ledger.Count().Charges); err != nil {
