@@ -29,12 +29,13 @@ func dirs(n int) (all []toolabi.Dir) {
 
 func TestCommandValidates(t *testing.T) {
 	for name, change := range map[string]func(*toolabi.Manifest){
-		"as it is":             func(*toolabi.Manifest) {},
-		"nothing but the mode": func(m *toolabi.Manifest) { m.Command = &toolabi.Command{} },
-		"the root":             func(m *toolabi.Manifest) { m.Command.Dirs[0].Path = "/" },
-		"as many as may be":    func(m *toolabi.Manifest) { m.Command.Args, m.Command.Dirs = make([]string, 64), dirs(16) },
-		"longest argument":     func(m *toolabi.Manifest) { m.Command.Args[0] = strings.Repeat("x", 4096) },
-		"longest path":         func(m *toolabi.Manifest) { m.Command.Dirs[0].Path = "/" + strings.Repeat("x", 255) },
+		"as it is":               func(*toolabi.Manifest) {},
+		"nothing but the mode":   func(m *toolabi.Manifest) { m.Command = &toolabi.Command{} },
+		"pure, if it only reads": func(m *toolabi.Manifest) { m.Tools[0].Idempotency, m.Command.Dirs[1].Write = toolabi.Pure, false },
+		"the root":               func(m *toolabi.Manifest) { m.Command.Dirs[0].Path = "/" },
+		"as many as may be":      func(m *toolabi.Manifest) { m.Command.Args, m.Command.Dirs = make([]string, 64), dirs(16) },
+		"longest argument":       func(m *toolabi.Manifest) { m.Command.Args[0] = strings.Repeat("x", 4096) },
+		"longest path":           func(m *toolabi.Manifest) { m.Command.Dirs[0].Path = "/" + strings.Repeat("x", 255) },
 	} {
 		m := formatter()
 		change(m)
@@ -59,6 +60,9 @@ func TestCommandIsRefused(t *testing.T) {
 		change func(*toolabi.Manifest)
 	}{
 		{"2 tools: a program is exactly one", func(m *toolabi.Manifest) { m.Tools = append(m.Tools, toolabi.Tool{Name: "other"}) }},
+		{"a program is given no idempotency key", func(m *toolabi.Manifest) { m.Tools[0].Idempotency, m.Tools[0].KeyTTLMS = toolabi.Keyed, 1000 }},
+		{`declares pure and wants to write to directory "out"`, func(m *toolabi.Manifest) { m.Tools[0].Idempotency = toolabi.Pure }},
+		{`declares read and wants to write to directory "out"`, func(m *toolabi.Manifest) { m.Tools[0].Idempotency = toolabi.ReadOnly }},
 		{"no host functions", func(m *toolabi.Manifest) {
 			m.Capabilities = []toolabi.Capability{{Name: toolabi.FuncHTTPSend, Reason: "to try"}}
 		}},
