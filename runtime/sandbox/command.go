@@ -30,7 +30,7 @@ func (c *call) becomeProgram(m *toolabi.Manifest, inv toolabi.Invocation) *toola
 		p.close()
 		return err
 	}
-	c.program, c.asked = p, len(inv.Mounts) > 0
+	c.program, c.input, c.asked = p, nil, len(inv.Mounts) > 0
 	return nil
 }
 
@@ -86,10 +86,10 @@ func (c *call) programEnded() toolabi.Outcome {
 	case c.program.text && !utf8.Valid(out):
 		return c.failed(toolabi.NewError(toolabi.Protocol, fmt.Sprintf("the program's standard output is not UTF-8 at byte %d; its manifest says that it is text", invalidAt(out))))
 	case c.program.text:
-		out = jsonString(out)
-		if c.outputRefused = len(out) > c.outputMax; c.outputRefused {
+		if c.outputRefused = jsonLength(out) > c.outputMax; c.outputRefused {
 			return c.failed(nil)
 		}
+		out = jsonString(out)
 	case !json.Valid(out):
 		return c.failed(toolabi.NewError(toolabi.Protocol, "the program's standard output is not JSON"+beginning(out)+`; with "text" in its manifest it need not be`))
 	}
@@ -119,6 +119,22 @@ func jsonString(text []byte) []byte {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(string(text)) // a string can always be encoded
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// jsonLength returns how long the text is as a JSON string, in bytes.
+func jsonLength(text []byte) int {
+	n := len(`""`)
+	for _, r := range string(text) {
+		switch {
+		case strings.ContainsRune("\"\\\n\r\t\b\f", r):
+			n += 2
+		case r < ' ', r == '\u2028', r == '\u2029':
+			n += 6
+		default:
+			n += utf8.RuneLen(r)
+		}
+	}
+	return n
 }
 
 func invalidAt(text []byte) int {

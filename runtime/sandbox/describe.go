@@ -25,7 +25,7 @@ func Describe(ctx context.Context, module []byte) (*toolabi.Manifest, error) {
 		return nil, err
 	}
 	if _, ok := b.Export(toolabi.ExportDescribe); !ok {
-		return nil, refuse(ABI, "it does not export %s: only modules of an SDK describe themselves; write a tool.toml beside it", toolabi.ExportDescribe)
+		return nil, refuse(ABI, "it does not export %s: only modules of an SDK describe themselves; write a tool.toml, and attach it with: wrun tool wrap", toolabi.ExportDescribe)
 	}
 	c := &call{clock: newClock(), outputMax: toolabi.MaxManifest}
 	c.memory.limit, c.memory.end = defaultMemory, c.end

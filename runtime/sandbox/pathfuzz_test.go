@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,24 +32,6 @@ func (m bytesOnly) Read(at, n uint32) ([]byte, bool) {
 		return nil, false
 	}
 	return m.b[at : at+n : at+n], true
-}
-
-// TestEveryFunctionOfWASIHasAnOwnerInPrograms holds the table of programs against all of WASI: what is not in it is wazero's, and
-// that must be what is meant.
-func TestEveryFunctionOfWASIHasAnOwnerInPrograms(t *testing.T) {
-	ofWazero := []string{"args_get", "args_sizes_get", "environ_get", "environ_sizes_get", "clock_res_get", "clock_time_get", "sched_yield"}
-	var ours []string
-	for _, p := range programFuncs {
-		if _, ok := wasiByName(p.name); !ok {
-			t.Errorf("%s is not in WASI", p.name)
-		}
-		ours = append(ours, p.name)
-	}
-	for _, f := range wasiFuncs {
-		if slices.Contains(ours, f.name) == slices.Contains(ofWazero, f.name) {
-			t.Errorf("%s is neither wazero's nor ours, or both", f.name)
-		}
-	}
 }
 
 // FuzzPaths calls functions on paths that the fuzzer makes, in a directory with links that lead out. Whatever they answer,

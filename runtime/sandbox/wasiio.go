@@ -90,7 +90,7 @@ func (p *program) fdPread(_ context.Context, mod api.Module, a []uint64) uint32 
 	})
 }
 
-func (c *call) fdWrite(_ context.Context, mod api.Module, a []uint64) uint32 {
+func (c *call) fdWrite(ctx context.Context, mod api.Module, a []uint64) uint32 {
 	d := c.program.files.at(a[0])
 	switch {
 	case d == nil:
@@ -98,7 +98,7 @@ func (c *call) fdWrite(_ context.Context, mod api.Module, a []uint64) uint32 {
 	case d.dir != nil:
 		return errnoIsdir
 	case d.stream == stdout:
-		return transfer(mod, a[1], a[2], a[3], c.writeOutput)
+		return transfer(mod, a[1], a[2], a[3], func(b []byte) (int, uint32) { return c.writeOutput(ctx, b) })
 	case d.stream == stderr:
 		return transfer(mod, a[1], a[2], a[3], func(b []byte) (int, uint32) {
 			n, _ := c.stdio.Write(b) // it never fails
@@ -120,11 +120,12 @@ func (c *call) fdWrite(_ context.Context, mod api.Module, a []uint64) uint32 {
 
 // writeOutput appends to the reply. What does not fit is refused, and then the outcome is limit_output however the program
 // goes on: a reply is never cut.
-func (c *call) writeOutput(b []byte) (int, uint32) {
+func (c *call) writeOutput(ctx context.Context, b []byte) (int, uint32) {
 	if c.outputRefused || len(b) > c.outputMax-len(c.output) {
 		c.outputRefused = true
 		return 0, errnoNospc
 	}
+	c.keep(ctx, len(b))
 	c.output = append(c.output, b...)
 	return len(b), errnoSuccess
 }
