@@ -73,6 +73,16 @@ func (r *Run) mountsOf(module Module, intent *journal.Entry) []toolabi.Mount {
 	return mounts
 }
 
+// writableNames are the names of the directories that may be written to.
+func writableNames(mounts []toolabi.Mount) (names []string) {
+	for _, m := range mounts {
+		if m.Write {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 // writable names the directories that may be written to, for people.
 func writable(mounts []toolabi.Mount) string {
 	var names []string
@@ -129,9 +139,16 @@ func (r *Run) opaqueOutcome(ctx context.Context, f *frame, mounts []toolabi.Moun
 		}
 	}
 	done, err := f.outcome(out)
+	if done.err != nil && out.Unentered {
+		return done, err
+	}
 	if done.err != nil {
-		failed := *done.err
-		failed.Message = strings.TrimPrefix(failed.Message+"; before that it may have written to "+writable(mounts), "; ")
+		failed, wrote := *done.err, "it may have written to "
+		if failed.Effect == toolabi.EffectApplied {
+			wrote = "it wrote to "
+		}
+		// Whoever called may be a tool, which the paths of the host are not for.
+		failed.Message = strings.TrimPrefix(failed.Message+"; before that "+wrote+"directory "+strings.Join(writableNames(mounts), " or "), "; ")
 		done.err = unlessApplied(&failed)
 	}
 	done.ended = true

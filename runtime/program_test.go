@@ -208,6 +208,7 @@ func TestWhatBecomesOfAProgramThatIsCutOff(t *testing.T) {
 		{rowEnded, again, true, "recorded", "", want{"killed", "done", "", 1, 1, "intent result"}},
 		{rowEnded, again, true, "exits", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
 		{rowEnded, again, true, "out of time", "", want{"failed", "failed", "", 1, 1, "intent failed"}},
+		{rowEnded, once, true, "refused", "", want{"failed", "failed", "", 0, 1, "intent failed"}},
 		{rowMayRun, again, true, "interrupted", "", want{"interrupted", "done", "", 2, 2, "intent result"}},
 		{rowMayRun, again, true, "host fails", "", want{"host", "done", "", 2, 2, "intent result"}},
 		{rowNotEntered, again, true, "not prepared", "", want{"prepare", "done", "", 1, 1, "intent result"}},
@@ -349,6 +350,10 @@ func (w *workshop) cutAt(moment string) error {
 			<-ctx.Done()
 			return toolabi.Outcome{}, context.Cause(ctx)
 		}
+	case "refused":
+		w.invoke = func(context.Context, toolabi.Invocation) (toolabi.Outcome, error) {
+			return toolabi.Outcome{Err: toolabi.NewError(toolabi.NotFound, "there is nothing to enter"), Unentered: true}, nil
+		}
 	case "host fails":
 		w.invoke = func(_ context.Context, inv toolabi.Invocation) (toolabi.Outcome, error) {
 			w.writes(inv)
@@ -446,13 +451,28 @@ func TestAProgramThatFailedIsNotTriedAgain(t *testing.T) {
 			}
 			_, err := w.drive(t.Context(), w.begin(w.mem.Handle()))
 			var failed *runtime.FailedError
-			if !errors.As(err, &failed) || failed.Err.Effect != toolabi.EffectUnknown || !strings.Contains(failed.Err.Message, "it may have written to out ("+w.dir) {
+			if !errors.As(err, &failed) || failed.Err.Effect != toolabi.EffectUnknown || !strings.Contains(failed.Err.Message, "; before that it may have written to directory out") {
 				t.Errorf("%s: ended with %v", promise, err)
 			}
 			if w.entered != tries {
 				t.Errorf("%s: entered %d times, want %d", promise, w.entered, tries)
 			}
 		})
+	}
+}
+
+// A call that was refused before anything of the program ran has had no effect, and says so.
+func TestAProgramThatWasRefusedDidNothing(t *testing.T) {
+	w := newWorkshop(t, toolabi.NonIdempotent, true)
+	err := w.cutAt("refused")
+	var failed *runtime.FailedError
+	if !errors.As(err, &failed) || failed.Err.Effect != toolabi.EffectNone || strings.Contains(err.Error(), "written") {
+		t.Errorf("ended with %v", err)
+	}
+	for e := range w.mem.Read(t.Context(), "r", 0) {
+		if e.Kind == journal.Result && e.Effect != journal.EffectNone {
+			t.Errorf("result %+v", e)
+		}
 	}
 }
 

@@ -114,6 +114,6 @@ type Outcome struct {
 	// Fuel is how much the guest computed, in the unit of Limits.Fuel: the same module, input and answers use the same.
 	// Everything that ran is counted, also what ran again in a replay; 0 where the host does not count.
 	Fuel uint64
-	// Unentered says, beside an error of the host, that nothing of the module ran.
+	// Unentered says, beside an error of the host or in Err, that nothing of the module ran.
 	Unentered bool
 }

@@ -44,7 +44,7 @@ func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toola
 	for need := uint64(0); ; {
 		c, refused := s.newCall(inv, m.info, host)
 		if refused != nil {
-			return toolabi.Outcome{Err: refused}, nil
+			return toolabi.Outcome{Err: refused, Unentered: true}, nil
 		}
 		out, err := s.attempt(ctx, m, c, inv, need)
 		if need = c.again(err); need == 0 {
