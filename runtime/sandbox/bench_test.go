@@ -1,6 +1,9 @@
 package sandbox_test
 
 import (
+	"crypto/sha256"
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/wrun-dev/wrun/internal/wasmtest"
@@ -38,5 +41,54 @@ func BenchmarkInspect(b *testing.B) {
 		if _, err := sandbox.Inspect(wasm); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkLoad makes a module ready in a new sandbox: by compiling it here or by a command, and from the cache, where most
+// of the time goes into hashing and reading what was compiled.
+func BenchmarkLoad(b *testing.B) {
+	for _, module := range []struct {
+		name string
+		wasm []byte
+	}{{"raw", echo(b)}, {"go", everyday(b)}} {
+		for _, way := range []struct {
+			name     string
+			compiler []string
+			kept     bool
+		}{{"here", nil, false}, {"command", self(b, "compile-module"), false}, {"cached", nil, true}} {
+			b.Run(module.name+"/"+way.name, func(b *testing.B) {
+				dir := cacheFor(b)
+				load := func() {
+					s := shelf{}
+					box, err := sandbox.New(b.Context(), sandbox.Config{Source: s.source, CacheDir: dir, Compiler: way.compiler})
+					if err != nil {
+						b.Fatal(err)
+					}
+					if err := errors.Join(box.Prepare(b.Context(), s.add(module.wasm)), box.Close(b.Context())); err != nil {
+						b.Fatal(err)
+					}
+				}
+				load()
+				for b.Loop() {
+					if !way.kept {
+						for _, f := range codeFiles(b, dir) {
+							if err := os.Remove(f); err != nil {
+								b.Fatal(err)
+							}
+						}
+					}
+					load()
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkHash is what verifying 20 MB of compiled code takes.
+func BenchmarkHash(b *testing.B) {
+	code := make([]byte, 20e6)
+	b.SetBytes(int64(len(code)))
+	for b.Loop() {
+		sha256.Sum256(code)
 	}
 }

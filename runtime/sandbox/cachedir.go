@@ -6,80 +6,154 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
-
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// codeCache is the directory of compiled code: wazero's files, and an empty file for each module whose code is among them,
-// since wazero cannot be asked. A mark that is wrong costs a line of progress. A nil codeCache keeps nothing.
+// codeCache is a directory of compiled code. wazero, which checks little of what it reads there, never sees the directory
+// itself, but a view of it that holds what was verified for as long as it is read:
+//
+//	native-1-VERSION-ARCH-OS/MODULE/KEY-SUM   code, see codeFile
+//	staging-*/                                what a compilation is writing
+//	view-*/                                   the view of one process
+//
+// A nil codeCache keeps nothing.
 type codeCache struct {
-	code       wazero.CompilationCache
-	dir, marks string
+	root, native, view string
+	private            bool // root was made for this process alone
+	code               wazero.CompilationCache
+
+	mu    sync.Mutex     // guards what follows, and the files of the view
+	shown map[string]int // how many loads read a file of the view, by its key
 }
 
-// openCache makes sure that nobody else can write machine code into the directory.
+const (
+	stagingPrefix = "staging-"
+	viewPrefix    = "view-"
+	// leftAfter is the age at which what a process left behind is removed. It is far longer than a compilation may take, and
+	// a view that is in use is touched.
+	leftAfter = 24 * time.Hour
+)
+
+// openCache makes sure that nobody else can write machine code into the directory. "" stands for a directory that is
+// removed when the cache is closed.
 func openCache(dir string) (*codeCache, error) {
-	c := &codeCache{dir: dir, marks: filepath.Join(dir, "compiled-by-"+compilerVersion())}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("create the cache of compiled code: %w", err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, fmt.Errorf("open the cache of compiled code: %w", err)
-	}
-	if err := checkPrivate(dir, info); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(c.marks, 0o700); err != nil {
-		return nil, fmt.Errorf("open the cache of compiled code: %w", err)
-	}
-	if c.code, err = wazero.NewCompilationCacheWithDir(dir); err != nil {
+	c := &codeCache{root: dir, shown: map[string]int{}}
+	if err := c.open(); err != nil {
+		c.remove()
 		return nil, fmt.Errorf("open the cache of compiled code: %w", err)
 	}
 	return c, nil
 }
 
-func refuseCache(dir string, info fs.FileInfo, why string) error {
-	return fmt.Errorf("cache of compiled code %s (%s): %s; what is in it is run without a check: chmod 700 it, or choose another", dir, info.Mode(), why)
+func (c *codeCache) open() (err error) {
+	if c.root == "" {
+		c.private = true
+		if c.root, err = os.MkdirTemp("", "wrun-code-"); err != nil {
+			return err
+		}
+	} else if c.root, err = filepath.Abs(c.root); err != nil {
+		return err
+	}
+	if err := c.ensure(); err != nil {
+		return err
+	}
+	c.native = filepath.Join(c.root, strings.Join([]string{"native-1", compilerVersion(), runtime.GOARCH, runtime.GOOS}, "-"))
+	if err := os.MkdirAll(c.native, 0o700); err != nil {
+		return err
+	}
+	c.sweep()
+	view, err := os.MkdirTemp(c.root, viewPrefix)
+	if err != nil {
+		return err
+	}
+	if c.code, err = wazero.NewCompilationCacheWithDir(view); err != nil {
+		return err
+	}
+	c.view, err = onlyEntry(view)
+	return err
 }
 
-func (c *codeCache) mark(d toolabi.Digest) string { return filepath.Join(c.marks, d.String()) }
-
-func (c *codeCache) has(d toolabi.Digest) bool {
-	if c == nil {
-		return false
+// ensure makes the directory, if it is not there or not there any more, and sees to it that it is still the user's alone: a
+// directory for temporary files is swept by the system, and then its name is anybody's.
+func (c *codeCache) ensure() error {
+	if err := os.MkdirAll(c.root, 0o700); err != nil {
+		return err
 	}
-	_, err := os.Stat(c.mark(d))
-	return err == nil
+	stat := os.Stat
+	if c.private {
+		stat = os.Lstat
+	}
+	info, err := stat(c.root)
+	if err != nil {
+		return err
+	}
+	return checkPrivate(c.root, info)
 }
 
-func (c *codeCache) add(d toolabi.Digest) {
-	if c == nil || c.has(d) {
-		return
+// onlyEntry returns the path of the one entry of a directory.
+func onlyEntry(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) != 1 {
+		err = fmt.Errorf("%s has %d entries, 1 was made", dir, len(entries))
 	}
-	if f, err := os.OpenFile(c.mark(d), os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
-		_ = f.Close()
+	if err != nil {
+		return "", err
 	}
+	return filepath.Join(dir, entries[0].Name()), nil
 }
 
-// empty removes wazero's files, of which one is damaged, and the marks. What cannot be removed stays.
-func (c *codeCache) empty() {
-	for _, pattern := range []string{filepath.Join(c.dir, "wazero-*", "*"), filepath.Join(c.marks, "*")} {
-		files, _ := filepath.Glob(pattern)
-		for _, f := range files {
-			_ = os.Remove(f)
+// sweep removes what processes left that were killed.
+func (c *codeCache) sweep() {
+	entries, _ := os.ReadDir(c.root)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), stagingPrefix) && !strings.HasPrefix(e.Name(), viewPrefix) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftAfter {
+			_ = os.RemoveAll(filepath.Join(c.root, e.Name()))
 		}
 	}
+}
+
+// staging makes a directory for one compilation. The caller removes it.
+func (c *codeCache) staging() (string, error) {
+	if err := c.ensure(); err != nil {
+		return "", fmt.Errorf("%w: %w", errCache, err)
+	}
+	dir, err := os.MkdirTemp(c.root, stagingPrefix)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errCache, err)
+	}
+	return dir, nil
+}
+
+func refuseCache(dir string, info fs.FileInfo, why string) error {
+	return fmt.Errorf("%s (%s): %s; what is in it is run: chmod 700 it, or choose another", dir, info.Mode(), why)
 }
 
 func (c *codeCache) close(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
-	return c.code.Close(ctx)
+	err := c.code.Close(ctx)
+	c.remove()
+	return err
+}
+
+// remove removes what is of this process alone.
+func (c *codeCache) remove() {
+	if c.view != "" {
+		_ = os.RemoveAll(filepath.Dir(c.view))
+	}
+	if c.private && c.root != "" {
+		_ = os.RemoveAll(c.root)
+	}
 }
 
 // compilerVersion is the version of wazero, whose code is of no use to another version.

@@ -9,6 +9,9 @@ import (
 )
 
 func checkPrivate(dir string, info fs.FileInfo) error {
+	if !info.IsDir() {
+		return refuseCache(dir, info, "it is not a directory")
+	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
 		return refuseCache(dir, info, "it belongs to another user")
 	}

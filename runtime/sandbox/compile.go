@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -37,6 +39,9 @@ type module struct {
 	compiled wazero.CompiledModule
 	err      error
 	usual    atomic.Uint64 // bytes of memory that the last call ended with
+
+	waiting int    // guarded by Sandbox.mu: the calls that want it and do not have it yet
+	abandon func() // ends a compilation by a command
 }
 
 // Prepare returns when a module can be entered at once: loaded, judged and compiled. Errors: as Invoke for a module that
@@ -51,28 +56,54 @@ func (s *Sandbox) Prepare(ctx context.Context, d toolabi.Digest) error {
 }
 
 // load returns the module with this digest, compiled. However many calls want one at the same time, it is compiled once,
-// and the others are not held up. When ctx ends first, its cause is returned and the compilation goes on for the next call.
+// and the others are not held up. When ctx ends first, its cause is returned, and the compilation goes on for the next call;
+// one by a command ends with the last call that wants it.
 func (s *Sandbox) load(ctx context.Context, d toolabi.Digest) (*module, error) {
+	for {
+		m := s.want(ctx, d)
+		select {
+		case <-m.ready:
+		case <-ctx.Done():
+			s.leaveTo(m)
+			return nil, context.Cause(ctx)
+		}
+		if !errors.Is(m.err, errAbandoned) {
+			return m, m.err
+		}
+	}
+}
+
+// errAbandoned is what a compilation comes to that no call wants any more.
+var errAbandoned = errors.New("compilation given up: nothing waits for it")
+
+// want returns a module that is there or on its way, and counts the caller among those that wait.
+func (s *Sandbox) want(ctx context.Context, d toolabi.Digest) *module {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	m, ok := s.modules[d]
 	if !ok {
-		m = &module{ready: make(chan struct{})}
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+		m = &module{ready: make(chan struct{}), abandon: func() { cancel(errAbandoned) }}
 		s.modules[d] = m
 		s.busy++
-		go s.fill(context.WithoutCancel(ctx), m, d)
+		go s.fill(ctx, m, d)
 	}
-	s.mu.Unlock()
-	select {
-	case <-m.ready:
-		return m, m.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	m.waiting++
+	return m
+}
+
+func (s *Sandbox) leaveTo(m *module) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.waiting--; m.waiting == 0 {
+		m.abandon()
 	}
 }
 
 // fill loads and compiles a module. What failed is forgotten, so that the next call tries again.
 func (s *Sandbox) fill(ctx context.Context, m *module, d toolabi.Digest) {
 	defer s.leave()
+	defer m.abandon() // frees the context
 	defer close(m.ready)
 	if m.err = s.prepare(ctx, m, d); m.err != nil {
 		s.mu.Lock()
@@ -87,7 +118,7 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 			err = fmt.Errorf("load module %s: %v", d.Short(), r)
 		}
 	}()
-	bytes, err := s.cfg.Source(ctx, d)
+	bytes, err := s.cfg.Source(context.WithoutCancel(ctx), d)
 	if err != nil {
 		return fmt.Errorf("load module %s: %w", d.Short(), err)
 	}
@@ -105,33 +136,131 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 	return named(err, d.Short())
 }
 
-// compile tells OnCompile about it, unless the code comes from the cache.
+// compile returns the code of a module, from the cache where it is there as it was written. Else it is compiled, and
+// OnCompile is told.
 func (s *Sandbox) compile(ctx context.Context, e *engine, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
-	ctx = experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 4))
-	if s.cfg.OnCompile == nil || s.cache.has(info.Digest) {
-		return s.compileCached(ctx, e, b, info)
+	code, err := bounded(b)
+	if err != nil {
+		return nil, err
+	}
+	if compiled := s.cached(ctx, e, code); compiled != nil {
+		return compiled, nil
+	}
+	if s.cfg.OnCompile == nil {
+		return s.compileNew(ctx, e, code)
 	}
 	event := CompileEvent{Module: info.Digest, Name: info.Manifest.Name, Size: info.Size}
 	s.cfg.OnCompile(event)
 	began := time.Now()
-	compiled, err := s.compileCached(ctx, e, b, info)
+	compiled, err := s.compileNew(ctx, e, code)
 	event.Done, event.Took, event.Err = true, time.Since(began), err
 	s.cfg.OnCompile(event)
 	return compiled, err
 }
 
-// compileCached gets around a cache that is damaged, by emptying it, and around one that cannot be written: then the code
-// is in memory by the second attempt.
-func (s *Sandbox) compileCached(ctx context.Context, e *engine, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
-	compiled, err := e.compile(ctx, b)
-	if errors.Is(err, errCacheDamaged) {
-		s.cache.empty()
+// cached returns code of the cache, nil if there is none that this process takes. What was altered is removed.
+func (s *Sandbox) cached(ctx context.Context, e *engine, code []byte) wazero.CompiledModule {
+	for _, f := range s.cache.files(toolabi.DigestOf(code)) {
+		compiled, err := s.take(ctx, e, code, f)
+		if err == nil {
+			return compiled
+		}
+		if errors.Is(err, errAltered) || errors.Is(err, errCacheDamaged) {
+			s.cache.drop(f)
+		}
 	}
-	if errors.Is(err, errCache) {
-		compiled, err = e.compile(ctx, b)
+	return nil
+}
+
+// errNotTaken is the cause of a context that has ended before it is used, which keeps a compiler from compiling.
+var errNotTaken = errors.New("the compiled code is not for this process: it was made for another processor, or by another version of the compiler")
+
+// take verifies a file of the cache and takes its code, and does not compile: errNotTaken says that the file is for another
+// processor or made by another compiler.
+func (s *Sandbox) take(ctx context.Context, e *engine, code []byte, f codeFile) (wazero.CompiledModule, error) {
+	hide, err := s.cache.show(f)
+	if err != nil {
+		return nil, err
 	}
+	defer hide()
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	cancel(errNotTaken)
+	// With one worker the compiler does not look at the context.
+	return e.compile(experimental.WithCompilationWorkers(ctx, 2), code)
+}
+
+// compileNew compiles a module, by the command if there is one. Without one, a cache that cannot be written is got around.
+func (s *Sandbox) compileNew(ctx context.Context, e *engine, code []byte) (wazero.CompiledModule, error) {
+	if s.cache == nil {
+		return s.compileHere(ctx, e, code)
+	}
+	f, err := s.stage(ctx, code)
 	if err == nil {
-		s.cache.add(info.Digest)
+		var compiled wazero.CompiledModule
+		if compiled, err = s.take(ctx, e, code, f); err == nil {
+			return compiled, nil
+		}
+	}
+	if errors.Is(err, errNoCode) || len(s.cfg.Compiler) == 0 && errors.Is(err, errCache) {
+		return s.compileHere(ctx, e, code)
+	}
+	return nil, err
+}
+
+// compileHere compiles a module in this process, and to its end, since what it comes to is good for the next call.
+func (s *Sandbox) compileHere(ctx context.Context, e *engine, code []byte) (wazero.CompiledModule, error) {
+	ctx = withWorkers(context.WithoutCancel(ctx))
+	compiled, err := e.compile(ctx, code)
+	if errors.Is(err, errCache) { // the view cannot be written; the code is in memory by the second attempt
+		compiled, err = e.compile(ctx, code)
 	}
 	return compiled, err
+}
+
+// stage compiles a module into the cache, under the budget if there is a command for it.
+func (s *Sandbox) stage(ctx context.Context, code []byte) (codeFile, error) {
+	dir, err := s.cache.staging()
+	if err != nil {
+		return codeFile{}, err
+	}
+	defer os.RemoveAll(dir)
+	var made string
+	if len(s.cfg.Compiler) > 0 {
+		made, err = s.command(ctx, dir, code)
+	} else {
+		made, err = compileInto(context.WithoutCancel(ctx), dir, code)
+	}
+	if err != nil {
+		return codeFile{}, err
+	}
+	return s.cache.adopt(toolabi.DigestOf(code), dir, made)
+}
+
+// errNoCode says that this kind of machine has no compiler: modules are interpreted, and there is nothing to keep.
+var errNoCode = errors.New("modules are interpreted here")
+
+// compileInto compiles a module into a directory that is empty and returns the path below it of the file that it made.
+func compileInto(ctx context.Context, dir string, code []byte) (string, error) {
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errCache, err)
+	}
+	defer cache.Close(ctx)
+	e := newCompiler(ctx, wazero.NewRuntimeConfig().WithCompilationCache(cache))
+	defer e.runtime.Close(ctx)
+	if _, err := e.compile(withWorkers(ctx), code); err != nil {
+		return "", err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil {
+		return "", err
+	}
+	if len(files) != 1 {
+		return "", errNoCode
+	}
+	return filepath.Rel(dir, files[0])
+}
+
+func withWorkers(ctx context.Context) context.Context {
+	return experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 4))
 }

@@ -60,7 +60,11 @@ func describe(ctx context.Context, b *wasm.Module, c *call) (status uint32, err 
 		return 0, err
 	}
 	defer e.runtime.Close(ctx)
-	compiled, err := e.compile(ctx, b)
+	code, err := bounded(b)
+	if err != nil {
+		return 0, err
+	}
+	compiled, err := e.compile(ctx, code)
 	if err != nil {
 		return 0, err
 	}

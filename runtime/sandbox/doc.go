@@ -14,5 +14,6 @@
 //
 // A module is judged before any of it runs, and written again with bounds built in (package wasm), so that whatever it does
 // the host has a turn at least every 20 ms: its deadline is kept, and the process's garbage collector is not held up.
-// All calls together have a budget of memory, for which they wait. Compiling has none, and is not counted there.
+// All calls together have a budget of memory, for which they wait. Compiling is bounded in time and memory
+// where Config.Compiler does it in another process, and is not counted there.
 package sandbox

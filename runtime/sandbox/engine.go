@@ -22,8 +22,7 @@ type engine struct{ runtime wazero.Runtime }
 // newEngine takes a configuration that says how code is compiled and where it is cached, and what to link beside what every
 // rewritten module imports.
 func newEngine(ctx context.Context, cfg wazero.RuntimeConfig, links ...func(context.Context, wazero.Runtime) error) (*engine, error) {
-	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false)
-	e := &engine{wazero.NewRuntimeWithConfig(ctx, cfg)}
+	e := newCompiler(ctx, cfg)
 	for _, link := range append([]func(context.Context, wazero.Runtime) error{linkHost}, links...) {
 		if err := link(ctx, e.runtime); err != nil {
 			_ = e.runtime.Close(ctx)
@@ -33,17 +32,32 @@ func newEngine(ctx context.Context, cfg wazero.RuntimeConfig, links ...func(cont
 	return e, nil
 }
 
-// compile validates and compiles a module. The error is a *LoadError, unless it is one of the cache.
-func (e *engine) compile(ctx context.Context, b *wasm.Module) (wazero.CompiledModule, error) {
-	bounded, err := b.Rewrite(wasm.Bounds{})
+// newCompiler makes an engine that compiles and runs nothing. Code that one compiles is what the other takes from a cache,
+// because this is the one place that says how.
+func newCompiler(ctx context.Context, cfg wazero.RuntimeConfig) *engine {
+	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false)
+	return &engine{wazero.NewRuntimeWithConfig(ctx, cfg)}
+}
+
+// bounded returns a module as the compiler gets it, with its bounds built in. The error is a *LoadError.
+func bounded(b *wasm.Module) ([]byte, error) {
+	code, err := b.Rewrite(wasm.Bounds{})
 	if err != nil {
 		return nil, refuse(ABI, "%w", err)
 	}
-	compiled, err := e.runtime.CompileModule(ctx, bounded)
+	return code, nil
+}
+
+// compile validates and compiles a module, as the compiler gets it. The error is a *LoadError, unless it is one of the cache
+// or the end of ctx.
+func (e *engine) compile(ctx context.Context, code []byte) (wazero.CompiledModule, error) {
+	compiled, err := e.runtime.CompileModule(ctx, code)
 	var path *fs.PathError
 	switch {
 	case err == nil:
 		return compiled, nil
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return nil, err
 	case strings.Contains(err.Error(), "compilationcache"):
 		return nil, fmt.Errorf("%w: %w", errCacheDamaged, err)
 	case errors.As(err, &path):

@@ -35,12 +35,15 @@ const (
 	Capability
 	// WrongDigest: the bytes are not the ones that were asked for.
 	WrongDigest
+	// CompileBudget: compiling it takes more time or memory than Config.CompileTimeout or CompileMemory.
+	CompileBudget
 )
 
 var loadKinds = [...]string{
 	Empty: "empty", NotAFile: "not a file", TooBig: "too big", Malformed: "malformed", Component: "component", ABI: "abi",
 	Import: "import", NoManifest: "no manifest", TwoManifests: "two manifests", BadManifest: "bad manifest",
 	Capability: "capability", WrongDigest: "wrong digest",
+	CompileBudget: "compile budget",
 }
 
 // String returns the kind in lower case.

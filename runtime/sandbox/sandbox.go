@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 
@@ -17,9 +19,19 @@ type Config struct {
 	// Source returns the bytes of a module by its digest, against which they are checked. It is asked when the module is
 	// first used, under a context that does not end with the call. Mandatory; may be called concurrently.
 	Source func(ctx context.Context, d toolabi.Digest) ([]byte, error)
-	// CacheDir keeps compiled code between processes; "" keeps it in memory only. It is created with mode 0700, and refused
-	// when it belongs to another user or others may enter it: what is in it is machine code that is run without a check.
+	// CacheDir keeps compiled code between processes; "" keeps it for this process only. It is created with mode 0700, and
+	// refused when it belongs to another user or others may enter it: what is in it is machine code. Code that is not as it
+	// was written is not run, but compiled again.
 	CacheDir string
+	// Compiler is a command, with its arguments, that compiles a module in a process of its own: one that calls CompilerMain
+	// with the arguments that come after these. It is started with an empty environment for code that is not in the cache.
+	// Empty compiles in this process, where only Caps bound what that takes.
+	Compiler []string
+	// CompileTimeout and CompileMemory bound the command, for one module: how long it may take, and how many bytes of memory
+	// it may use. Defaults 60 s and 2 GiB. A module that takes more is refused as CompileBudget. More than an hour is an
+	// hour. The memory is looked at a hundred times a second; on Linux the system keeps the process within 256 MiB more.
+	CompileTimeout time.Duration
+	CompileMemory  uint64
 	// Seed decides, together with a module's digest, the randomness that the module sees while it starts.
 	Seed [32]byte
 	// Limits are the defaults of what an Invocation leaves 0, and the most that one may ask for. Zero fields: 256 MiB of
@@ -36,7 +48,12 @@ type Config struct {
 	OnCompile func(CompileEvent)
 }
 
-const defaultMemory = 256 << 20
+const (
+	defaultMemory         = 256 << 20
+	defaultCompileTimeout = time.Minute
+	maxCompileTimeout     = time.Hour // a staging directory that is much older is a leftover
+	defaultCompileMemory  = 2 << 30
+)
 
 // ErrClosed is returned by Invoke after Close.
 var ErrClosed = errors.New("sandbox is closed")
@@ -69,15 +86,19 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 	s := &Sandbox{
 		cfg: cfg, budget: newBudget(cfg.MemoryBudget), modules: map[toolabi.Digest]*module{}, idle: make(chan struct{}),
 	}
+	if cfg.CompileTimeout < 0 {
+		return nil, fmt.Errorf("sandbox: Config.CompileTimeout is %v", cfg.CompileTimeout)
+	}
+	s.cfg.CompileTimeout = min(cmp.Or(cfg.CompileTimeout, defaultCompileTimeout), maxCompileTimeout)
+	s.cfg.CompileMemory = cmp.Or(cfg.CompileMemory, defaultCompileMemory)
 	s.compiler = wazero.NewRuntimeConfig()
-	if cfg.CacheDir != "" {
-		var err error
+	var err error
+	if cfg.CacheDir != "" || len(cfg.Compiler) > 0 {
 		if s.cache, err = openCache(cfg.CacheDir); err != nil {
 			return nil, err
 		}
 		s.compiler = s.compiler.WithCompilationCache(s.cache.code)
 	}
-	var err error
 	if s.engine, err = newEngine(ctx, s.compiler, linkABI, linkWASI); err != nil {
 		return nil, errors.Join(err, s.cache.close(ctx))
 	}

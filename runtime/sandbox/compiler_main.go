@@ -1,0 +1,73 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// exitMemory is the exit code of a compiler that used more memory than it may.
+const exitMemory = 3
+
+// CompilerMain is the other side of Config.Compiler, for the main of a process that does nothing else: it takes the module
+// from stdin, compiles it into the directory that args name and answers on stdout. args are the arguments that the command
+// was started with beyond those of Config.Compiler. The caller writes the error to standard error and exits with a code that
+// is neither 0 nor 3.
+//
+// It bounds the memory of the whole process and closes descriptors that the process has inherited beside the first three.
+// The process ends, with code 1, when stdin ends before the module was compiled: then nobody is there to take it.
+func CompilerMain(ctx context.Context, stdin io.Reader, stdout io.Writer, args ...string) (err error) {
+	if len(args) != 3 {
+		return errors.New("this is how wrun starts its compiler: it wants a directory, a number of bytes of memory and the length of the module on standard input")
+	}
+	memory, err := strconv.ParseUint(args[1], 10, 62)
+	if err != nil {
+		return fmt.Errorf("bytes of memory: %w", err)
+	}
+	size, err := strconv.ParseUint(args[2], 10, 31)
+	if err != nil {
+		return fmt.Errorf("length of the module: %w", err)
+	}
+	if err := boundMemory(memory); err != nil {
+		return fmt.Errorf("bound the memory: %w", err)
+	}
+	closeInherited()
+	code := make([]byte, size)
+	if _, err := io.ReadFull(stdin, code); err != nil {
+		return fmt.Errorf("read the module: %w", err)
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		os.Exit(1)
+	}()
+	r, err := compileReport(ctx, args[0], code)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(stdout).Encode(r)
+}
+
+// compileReport compiles a module into a directory and says what came of it.
+func compileReport(ctx context.Context, dir string, code []byte) (r report, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	made, err := compileInto(ctx, dir, code)
+	var refused *LoadError
+	switch {
+	case errors.Is(err, errNoCode):
+		return report{Interpreted: true}, nil
+	case errors.As(err, &refused):
+		return report{Malformed: refused.Err.Error()}, nil
+	case err != nil:
+		return report{}, err
+	}
+	return report{File: filepath.ToSlash(made)}, nil
+}

@@ -1,0 +1,43 @@
+package sandbox
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// FuzzReport reads what a compiler says and puts what it names into a cache that has nothing of the kind: whatever it says,
+// nothing is taken, and what is said of it is one short line.
+func FuzzReport(f *testing.F) {
+	zeros := strings.Repeat("0", 64)
+	for _, s := range []string{
+		`{"file":"wazero-v1/` + zeros + `"}`, `{"file":"../../` + zeros + `"}`, `{"file":"/` + zeros + `"}`, `{"file":"a\u0000/` + zeros + `"}`,
+		`{"interpreted":true}`, `{"malformed":"not\na module\u001b[31m"}`, `{"malformed":"` + strings.Repeat("é", 3000) + `"}`,
+		`{}`, `null`, `[]`, `{"file":1}`, `{"file":"x"}x`, "\xff\x00",
+	} {
+		f.Add([]byte(s))
+	}
+	dir := f.TempDir()
+	c, err := openCache(filepath.Join(dir, "cache"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = c.close(f.Context()) })
+	f.Fuzz(func(t *testing.T, said []byte) {
+		made, err := parseReport(said)
+		if errors.Is(err, errNoCode) {
+			return
+		}
+		if err == nil {
+			if _, err = c.adopt(toolabi.DigestOf(said), filepath.Join(dir, "staging"), made); err == nil {
+				t.Fatalf("%q was taken", made)
+			}
+		}
+		if text := toolabi.CleanLine(err.Error(), 4000); len(text) > 2000 || text != err.Error() {
+			t.Errorf("the error is %q", err)
+		}
+	})
+}
