@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -28,9 +29,11 @@ type Config struct {
 	Journal string
 	// Create makes the journal when it is not there.
 	Create bool
-	// Cache is a directory for compiled modules, "" for none. What is in it is executed as it is, so it must be the
-	// user's alone; it is created with mode 0700.
+	// Cache is a directory for compiled modules, "" for none. What is in it is executed, so it must be the user's alone;
+	// it is created with mode 0700.
 	Cache string
+	// Compiler says how modules are compiled that are not in the cache; its zero value compiles them in this process.
+	Compiler Compiler
 	// MemoryBudget is how much memory all calls together may hold, in bytes; 0 as sandbox.Config says. Calls that do not fit
 	// wait for others to end.
 	MemoryBudget uint64
@@ -46,6 +49,15 @@ type Config struct {
 	OnCompile func(sandbox.CompileEvent)
 	// Rescue is given a reply that came and could not be recorded, so that it is not lost.
 	Rescue func(run string, step journal.Step, reply []byte)
+}
+
+// Compiler is a command that compiles modules in a process of its own, and what that may take.
+type Compiler struct {
+	// Command is a program with its arguments that calls sandbox.CompilerMain.
+	Command []string
+	// Timeout and Memory, in bytes, bound the compilation of one module. Defaults 60 s and 2 GiB.
+	Timeout time.Duration
+	Memory  uint64
 }
 
 // Host is an open journal with everything that its runs need. It may be used concurrently, and other processes may use
@@ -89,6 +101,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 	}
 	h.sandbox, err = sandbox.New(ctx, sandbox.Config{
 		Source: h.module, CacheDir: cfg.Cache, Seed: id, OnCompile: cfg.OnCompile, MemoryBudget: cfg.MemoryBudget,
+		Compiler: cfg.Compiler.Command, CompileTimeout: cfg.Compiler.Timeout, CompileMemory: cfg.Compiler.Memory,
 	})
 	if err != nil {
 		return err

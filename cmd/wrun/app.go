@@ -48,8 +48,12 @@ func (a *app) open(ctx context.Context, create bool, policy engine.Policy) (*wru
 	if err != nil {
 		return nil, err
 	}
+	compiler, err := compilerCommand()
+	if err != nil {
+		return nil, err
+	}
 	return wrun.Open(ctx, wrun.Config{
-		Journal: path, Create: create, Cache: cache, Drivers: drivers(), Policy: policy,
+		Journal: path, Create: create, Cache: cache, Compiler: compiler, Drivers: drivers(), Policy: policy,
 		MemoryBudget: uint64(a.memoryBudget), Observe: a.observe, OnCompile: a.compiling, Rescue: a.rescue,
 	})
 }

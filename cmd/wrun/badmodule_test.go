@@ -40,6 +40,17 @@ var badModules = map[string]func() ([]byte, error){
 		finish(m, toolabi.ExportMarker)
 		return attach(m.Bytes(), describe())
 	},
+	// A small module that takes many seconds to compile: what a branch sets is another value after it.
+	"bomb": func() ([]byte, error) {
+		m := new(Module)
+		var body []byte
+		for i := range 20_000 {
+			body = append(body, slices.Concat(LocalGet(uint32(i%200)), If, I32Const(1), LocalSet(uint32(i*7%200)), Else, I32Const(2), LocalSet(uint32(i*11%200)), End)...)
+		}
+		m.Func([]byte{I32}, nil, 200, body)
+		finish(m, toolabi.ExportMarker)
+		return attach(m.Bytes(), describe())
+	},
 	"unknown-import": func() ([]byte, error) {
 		m := new(Module)
 		m.Import("env", "system", []byte{I32}, []byte{I32})

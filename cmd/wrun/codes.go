@@ -88,6 +88,13 @@ for the same, with a reason. Where they differ, the module is refused before any
 runs.`}
 	codeTooBig = code{"W0203", exitLimit, "the module is over a limit", `
 A part of the module is larger than wrun accepts. The message names the limit.`}
+	codeCompile = code{"W0204", exitLimit, "the module takes too much to compile", `
+A module is compiled before it is first run, in a process of its own that may take 60 s and
+2 GiB of memory. Nothing of the module ran, and nothing was written about a call of it. A
+module of ordinary size that takes more was made to; one that is large, on a machine that
+is slow or busy, may be allowed more if you trust it:
+
+  WRUN_COMPILE_TIMEOUT=5m WRUN_COMPILE_MEMORY=4GiB wrun resume RUN`}
 
 	codeNoJournal = code{"W0301", exitMissing, "no journal", `
 There is no journal at this place. "wrun call" and "wrun run" make one; every other verb
@@ -242,7 +249,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest,
-	codeModule, codeUntrusted, codeTooBig,
+	codeModule, codeUntrusted, codeTooBig, codeCompile,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,

@@ -352,6 +352,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 			p.code = codeUntrusted
 		case sandbox.TooBig:
 			p.code = codeTooBig
+		case sandbox.CompileBudget:
+			p.code = codeCompile
 		}
 		return p, true
 	case errors.As(err, &tool) && tool.Code == toolabi.BadInput:

@@ -22,6 +22,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == compileModule { // started by a test that is not a script
+		main()
+	}
 	testscript.Main(m, map[string]func(){"wrun": main})
 }
 

@@ -94,7 +94,7 @@ func (s *Sandbox) commandError(ctx context.Context, err error, stderr []byte) er
 // outOfMemory tells whether a process of Go ended because the system gave it no more memory. Nothing of a guest is in what it
 // writes then.
 func outOfMemory(stderr []byte) bool {
-	for _, sign := range []string{"out of memory", "cannot allocate memory"} {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate"} {
 		if bytes.Contains(stderr, []byte(sign)) {
 			return true
 		}

@@ -25,7 +25,7 @@ func CompilerMain(ctx context.Context, stdin io.Reader, stdout io.Writer, args .
 	if len(args) != 3 {
 		return errors.New("this is how wrun starts its compiler: it wants a directory, a number of bytes of memory and the length of the module on standard input")
 	}
-	memory, err := strconv.ParseUint(args[1], 10, 62)
+	memory, err := strconv.ParseUint(args[1], 10, 63)
 	if err != nil {
 		return fmt.Errorf("bytes of memory: %w", err)
 	}

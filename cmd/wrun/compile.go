@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
+)
+
+// compileModule is the verb by which the command starts itself to compile a module.
+const compileModule = "compile-module"
+
+func newCompileModule(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:                compileModule,
+		Short:              "Compile one module, for another process of wrun",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			return sandbox.CompilerMain(c.Context(), a.in, a.out, args...)
+		},
+	}
+}
+
+// compilerCommand is this program as the compiler of modules, with the limits that the environment gives it.
+func compilerCommand() (wrun.Compiler, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return wrun.Compiler{}, fmt.Errorf("find this program, to compile modules with: %w", err)
+	}
+	c := wrun.Compiler{Command: []string{self, compileModule}}
+	if v := os.Getenv("WRUN_COMPILE_TIMEOUT"); v != "" {
+		if c.Timeout, err = time.ParseDuration(v); err != nil || c.Timeout <= 0 {
+			return c, &codedError{codeUsage, fmt.Errorf("WRUN_COMPILE_TIMEOUT is %.40q, and has to be a time like 90s or 5m", v)}
+		}
+	}
+	if v := os.Getenv("WRUN_COMPILE_MEMORY"); v != "" {
+		var memory size
+		if err := memory.Set(v); err != nil {
+			return c, &codedError{codeUsage, fmt.Errorf("WRUN_COMPILE_MEMORY is %.40q, and has to be a size like 512MiB or 4GiB", v)}
+		}
+		c.Memory = uint64(memory)
+	}
+	return c, nil
+}
