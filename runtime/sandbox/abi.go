@@ -28,6 +28,10 @@ var abiFuncs = []struct {
 	}},
 }
 
+// largeCopy is how many bytes are copied without looking at the time. Below it a guest whose time is over may still finish its
+// reply.
+const largeCopy = 4 << 10
+
 // read copies from src into (ptr, cap) at p, from the offset at p[2] on. Past the end it copies nothing and returns 0.
 func (c *call) read(name string, mod api.Module, p []uint64, src []byte) int32 {
 	n, ok := copyOut(mod, uint32(p[0]), uint32(p[1]), uint32(p[2]), src)
@@ -66,9 +70,7 @@ func (c *call) use(ctx context.Context, mod api.Module, f toolabi.Function, p []
 	if n > toolabi.MaxInput {
 		return c.keepError(toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("a request of %d bytes, at most %d are allowed", n, toolabi.MaxInput)))
 	}
-	if ctx.Err() != nil {
-		c.end(context.Cause(ctx))
-	}
+	c.pause(ctx)
 	if f.Class == toolabi.Free && c.saidEnough(f.Name) {
 		return -int64(len(c.result))
 	}
@@ -162,6 +164,9 @@ func linkABI(ctx context.Context, r wazero.Runtime) error {
 		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
 			c := callFrom(ctx)
 			c.must(f.name)
+			if uint32(stack[1]) > largeCopy {
+				c.pause(ctx)
+			}
 			stack[0] = api.EncodeI32(f.fn(ctx, c, mod, stack))
 		}), letters(f.params), letters("i")).Export(f.name)
 	}

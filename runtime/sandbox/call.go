@@ -56,6 +56,14 @@ func withCall(ctx context.Context, c *call) context.Context {
 
 func callFrom(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
+// pause unwinds the guest when the context has ended. What the host does for a guest costs the guest no fuel, so whatever may
+// take long looks here first.
+func (c *call) pause(ctx context.Context) {
+	if ctx.Err() != nil {
+		c.end(context.Cause(ctx))
+	}
+}
+
 // errUnwind is thrown through the guest to end a call; why stands in the call.
 var errUnwind = errors.New("call ended by the host")
 

@@ -50,12 +50,25 @@ func addSaturated(a, b int64) int64 {
 }
 
 // randomness is an endless stream of bytes that its seed determines on every platform.
-type randomness struct{ stream *rand.ChaCha8 }
+type randomness struct {
+	stream *rand.ChaCha8
+	over   func() error // as that of tail
+}
 
 func (r *randomness) seed(seed [32]byte) { r.stream = rand.NewChaCha8(seed) }
 
-// Read implements io.Reader; it never fails.
-func (r *randomness) Read(p []byte) (int, error) { return r.stream.Read(p) }
+// randomPiece is how many bytes are made before the time is looked at.
+const randomPiece = 1 << 20
+
+// Read implements io.Reader; it fails when the call's time is over.
+func (r *randomness) Read(p []byte) (int, error) {
+	if r.over != nil {
+		if err := r.over(); err != nil {
+			return 0, err
+		}
+	}
+	return r.stream.Read(p[:min(len(p), randomPiece)])
+}
 
 // initSeed is what _initialize sees of randomness: the same in every call of a module under one Config.Seed.
 func initSeed(seed [32]byte, module toolabi.Digest) [32]byte {

@@ -10,10 +10,18 @@ import (
 const maxStdio = 64 << 10
 
 // tail keeps the end of what is written to it.
-type tail struct{ buf []byte }
+type tail struct {
+	buf  []byte
+	over func() error // why there is no time to write any more; nil when there is always time
+}
 
-// Write implements io.Writer; it never fails.
+// Write implements io.Writer; it fails when the call's time is over, since a guest can have very much written at once.
 func (t *tail) Write(p []byte) (int, error) {
+	if t.over != nil {
+		if err := t.over(); err != nil {
+			return 0, err
+		}
+	}
 	n := len(p)
 	if n > maxStdio {
 		p = p[n-maxStdio:]

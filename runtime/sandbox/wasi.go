@@ -37,7 +37,9 @@ func linkWASI(ctx context.Context, r wazero.Runtime) error {
 func link(b wazero.HostModuleBuilder, f wasiFunc, fn func(c *call, mod api.Module, p []uint64) uint32) {
 	results := letters(f.results())
 	b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
-		errno := fn(callFrom(ctx), mod, stack)
+		c := callFrom(ctx)
+		c.pause(ctx)
+		errno := fn(c, mod, stack)
 		if len(results) > 0 {
 			stack[0] = uint64(errno)
 		}

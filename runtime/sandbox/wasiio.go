@@ -101,7 +101,7 @@ func (c *call) fdWrite(ctx context.Context, mod api.Module, a []uint64) uint32 {
 		return transfer(mod, a[1], a[2], a[3], func(b []byte) (int, uint32) { return c.writeOutput(ctx, b) })
 	case d.stream == stderr:
 		return transfer(mod, a[1], a[2], a[3], func(b []byte) (int, uint32) {
-			n, _ := c.stdio.Write(b) // it never fails
+			n, _ := c.stdio.Write(b) // it fails when the call is over
 			return n, errnoSuccess
 		})
 	case !d.write:

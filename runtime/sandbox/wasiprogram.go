@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -77,9 +78,7 @@ func linkProgramWASI(ctx context.Context, r wazero.Runtime) error {
 		results := letters(f.results())
 		b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
 			c := callFrom(ctx)
-			if ctx.Err() != nil { // a function can take much longer than the code that calls it
-				c.end(context.Cause(ctx))
-			}
+			c.pause(ctx)
 			errno := p.fn(c, ctx, mod, stack)
 			if len(results) > 0 {
 				stack[0] = uint64(errno)
@@ -102,6 +101,8 @@ func (c *call) randomGet(_ context.Context, mod api.Module, a []uint64) uint32 {
 	if !ok {
 		return errnoFault
 	}
-	_, _ = c.random.Read(b) // it never fails
+	if _, err := io.ReadFull(&c.random, b); err != nil {
+		return errnoIO
+	}
 	return errnoSuccess
 }
