@@ -1,6 +1,9 @@
 package wasmtest
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // Instructions without operands.
 var (
@@ -9,6 +12,7 @@ var (
 	Else        = []byte{0x05}
 	Return      = []byte{0x0f}
 	Drop        = []byte{0x1a}
+	Select      = []byte{0x1b}
 	I32Eqz      = []byte{0x45}
 	I32Eq       = []byte{0x46}
 	I32LtS      = []byte{0x48}
@@ -23,10 +27,20 @@ var (
 	I64Store    = []byte{0x37, 3, 0}
 	I32Load     = []byte{0x28, 2, 0}
 	MemoryCopy  = []byte{0xfc, 10, 0, 0}
+	MemoryFill  = []byte{0xfc, 11, 0}
 	Block       = []byte{0x02, 0x40}
 	Loop        = []byte{0x03, 0x40}
 	If          = []byte{0x04, 0x40}
 )
+
+// BlockOf is a block that takes and leaves values, as the type of this index says.
+func BlockOf(typ uint32) []byte { return append([]byte{0x02}, S64(int64(typ))...) }
+
+// LoopOf is BlockOf for a loop.
+func LoopOf(typ uint32) []byte { return append([]byte{0x03}, S64(int64(typ))...) }
+
+// Times repeats instructions in the text of a function.
+func Times(n int, code ...[]byte) []byte { return bytes.Repeat(slices.Concat(code...), n) }
 
 // I32Const pushes a number.
 func I32Const(v int32) []byte { return append([]byte{0x41}, S64(int64(v))...) }
@@ -57,6 +71,40 @@ func Br(depth uint32) []byte { return append([]byte{0x0c}, U32(depth)...) }
 
 // BrIf is Br when the number popped is not 0.
 func BrIf(depth uint32) []byte { return append([]byte{0x0d}, U32(depth)...) }
+
+// BrTable leaves as many blocks as the target whose number is popped says; the last target is for every other number.
+func BrTable(targets ...uint32) []byte {
+	b := append([]byte{0x0e}, U32(uint32(len(targets)-1))...)
+	for _, t := range targets {
+		b = append(b, U32(t)...)
+	}
+	return b
+}
+
+// MemoryInit copies a part of a data segment into memory; it pops where to, where from and how much.
+func MemoryInit(segment uint32) []byte {
+	return slices.Concat([]byte{0xfc, 8}, U32(segment), []byte{0})
+}
+
+// DataDrop empties a data segment.
+func DataDrop(segment uint32) []byte { return slices.Concat([]byte{0xfc, 9}, U32(segment)) }
+
+// TableInit copies a part of an element segment into table 0; it pops where to, where from and how much.
+func TableInit(segment uint32) []byte {
+	return slices.Concat([]byte{0xfc, 12}, U32(segment), []byte{0})
+}
+
+// TableCopy copies elements from one table to another; it pops where to, where from and how much.
+func TableCopy(to, from uint32) []byte { return slices.Concat([]byte{0xfc, 14}, U32(to), U32(from)) }
+
+// TableFill pops where, a reference and how often.
+func TableFill(table uint32) []byte { return slices.Concat([]byte{0xfc, 17}, U32(table)) }
+
+// V128Const pushes a vector of zeros.
+func V128Const() []byte { return append([]byte{0xfd, 12}, make([]byte, 16)...) }
+
+// VectorOp is an instruction on vectors by its number.
+func VectorOp(op uint32) []byte { return append([]byte{0xfd}, U32(op)...) }
 
 // TableGrow grows a table: it pops a count, then a reference, and pushes the size there was or -1.
 func TableGrow(table uint32) []byte { return slices.Concat([]byte{0xfc, 15}, U32(table)) }

@@ -4,8 +4,10 @@ import "slices"
 
 // Types of values.
 const (
-	I32 byte = 0x7f
-	I64 byte = 0x7e
+	I32     byte = 0x7f
+	I64     byte = 0x7e
+	V128    byte = 0x7b
+	FuncRef byte = 0x70
 )
 
 // FuncType is the signature of a function.
@@ -23,10 +25,15 @@ type Module struct {
 	memories [][]byte
 	globals  [][]byte
 	exports  [][]byte
+	elements [][]byte
 	data     [][]byte
+	counted  bool
 	start    []byte
 	raw      []byte
 }
+
+// Type returns the index of a signature, for CallIndirect and typed blocks.
+func (m *Module) Type(params, results []byte) uint32 { return m.typ(FuncType{params, results}) }
 
 // typ returns the index of a signature.
 func (m *Module) typ(t FuncType) uint32 {
@@ -105,9 +112,33 @@ func (m *Module) ExportRaw(name string, kind byte, index uint32) {
 	m.exports = append(m.exports, slices.Concat(Name(name), []byte{kind}, U32(index)))
 }
 
+// Elements puts functions into table 0.
+func (m *Module) Elements(offset int32, functions ...uint32) {
+	m.elements = append(m.elements, slices.Concat([]byte{0}, I32Const(offset), End, indices(functions)))
+}
+
+// PassiveElements keeps functions for TableInit.
+func (m *Module) PassiveElements(functions ...uint32) {
+	m.elements = append(m.elements, slices.Concat([]byte{1, 0}, indices(functions)))
+}
+
+func indices(functions []uint32) []byte {
+	b := U32(uint32(len(functions)))
+	for _, f := range functions {
+		b = append(b, U32(f)...)
+	}
+	return b
+}
+
 // Data puts bytes into memory.
 func (m *Module) Data(offset int32, b []byte) {
 	m.data = append(m.data, slices.Concat([]byte{0}, I32Const(offset), End, U32(uint32(len(b))), b))
+}
+
+// PassiveData keeps bytes for MemoryInit, and counts the segments before the code as that needs.
+func (m *Module) PassiveData(b []byte) {
+	m.data = append(m.data, slices.Concat([]byte{1}, U32(uint32(len(b))), b))
+	m.counted = true
 }
 
 // Start names the function that runs at instantiation.
@@ -144,6 +175,10 @@ func (m *Module) Bytes() []byte {
 	vector(7, m.exports)
 	if m.start != nil {
 		out = append(out, Section(8, m.start)...)
+	}
+	vector(9, m.elements)
+	if m.counted {
+		out = append(out, Section(12, U32(uint32(len(m.data))))...)
 	}
 	vector(10, m.code)
 	vector(11, m.data)
