@@ -1,0 +1,76 @@
+package hostile
+
+// Row is one kind of hostile module, by its number.
+type Row struct {
+	ID, What string
+	// Instead is what takes the place of cases of the row: a test, as directory.TestName, or another row.
+	Instead string
+}
+
+// Rows returns them all. A row without Instead has at least one case.
+func Rows() []Row {
+	return []Row{
+		{"W01", "empty file", ""},
+		{"W02", "magic alone", ""},
+		{"W03", "bad magic", ""},
+		{"W04", "version 2, and the version of components", ""},
+		{"W05", "truncated at every byte", ""},
+		{"W06", "sections out of order, twice, unknown", ""},
+		{"W07", "custom section that claims 4 GB", ""},
+		{"W08", "data segment that claims 4 GB", ""},
+		{"W09", "numbers that are too long or do not end", ""},
+		{"W10", "counts of what is not there", ""},
+		{"W11", "functions and bodies that differ in number", ""},
+		{"W12", "50,000 empty functions, and 1,000,000", ""},
+		{"W13", "locals by the hundred million", ""},
+		{"W14", "one function with 4,294,967,295 locals", ""},
+		{"W15", "large br_table", ""},
+		{"W16", "deep nesting", ""},
+		{"W17", "ifs and locals that multiply", ""},
+		{"W18", "one long function", ""},
+		{"W19", "start function that loops", ""},
+		{"W20", "start function that traps", ""},
+		{"W21", "start function that is imported", ""},
+		{"W22", "endless loops", ""},
+		{"W23", "trees of calls", ""},
+		{"W24", "trees of indirect calls, recursion in pairs, with host calls", ""},
+		{"W25", "chains of memory.fill", ""},
+		{"W26", "memory.copy over itself, and of more than there is", ""},
+		{"W27", "memory.grow beyond the limit", ""},
+		{"W28", "memory.grow page by page", ""},
+		{"W29", "memory that begins with 4 GB", ""},
+		{"W30", "no memory, two, imported, shared", ""},
+		{"W31", "large tables", ""},
+		{"W32", "table.grow in a loop", ""},
+		{"W33", "infinite recursion", ""},
+		{"W34", "recursion with large frames", ""},
+		{"W35", "imports that are not offered", ""},
+		{"W36", "exports that are missing or of another kind", ""},
+		{"W37", "strange names of exports", ""},
+		{"W38", "an alloc that lies; ABI 1 has none, so input_read into strange places", ""},
+		{"W39", "a result at a strange place; ABI 1 has output_write", ""},
+		{"W40", "a result that changes after it was handed over", ""},
+		{"W41", "memory that grows during a host's write; ABI 1 writes in one piece, so memory that grows in between", ""},
+		{"W42", "requests at strange places or of strange lengths", ""},
+		{"W43", "replies over the request; ABI 1 has result_read", ""},
+		{"W44", "a host function entered again from inside; ABI 1 calls no export during a call, so host functions at the wrong time", ""},
+		{"W45", "log and standard error without end", ""},
+		{"W46", "randomness without end", ""},
+		{"W47", "clocks, sleep and poll without end", ""},
+		{"W48", "keys and values; this version offers none", ""},
+		{"W49", "artifacts; this version offers none", ""},
+		{"W50", "secrets; this version offers none", ""},
+		{"W51", "approvals without end or of strange text", ""},
+		{"W52", "traps", ""},
+		{"W53", "NaN in a reply", ""},
+		{"W54", "proposals that are not enabled", ""},
+		{"W55", "a file that is swapped between judging and running", "runtime/sandbox.TestADigestIsCheckedAgainstTheBytes"},
+		{"W56", "a path that is a pipe, a directory, a device", "runtime/sandbox.TestPipesAndDevicesAreNoModules"},
+		{"W57", "a sparse file", "runtime/sandbox.TestReadFile"},
+		{"W58", "closing during a call", "runtime/sandbox.TestClosingAndCancellingCrashNothing"},
+		{"W59", "a host function that panics", ""},
+		{"W60", "a worker that runs out of memory; only compiling has one, and W15 to W18 make it work", "W18"},
+		{"instances", "instances that are much work", ""},
+		{"own-bounds", "reaching for what the host builds in", ""},
+	}
+}
