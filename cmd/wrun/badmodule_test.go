@@ -7,6 +7,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	. "github.com/wrun-dev/wrun/internal/wasmtest"
+	"github.com/wrun-dev/wrun/internal/wasmtest/hostile"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -83,6 +84,15 @@ func describe() *toolabi.Manifest {
 func attach(wasm []byte, m *toolabi.Manifest) ([]byte, error) {
 	raw, err := toolabi.Encode(m)
 	return slices.Concat(wasm, Section(0, slices.Concat(Name(toolabi.ManifestSection), raw))), err
+}
+
+// hostileModule writes a module that means no good, by the name of its case: hostile NAME FILE.
+func hostileModule(ts *testscript.TestScript, neg bool, args []string) {
+	wasm := hostile.Bytes(args[0])
+	if wasm == nil && args[0] != "empty" {
+		ts.Fatalf("there is no case %s", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), wasm, 0o600))
 }
 
 // badModule writes a bad module: badmodule KIND FILE. "sparse" is a file of 1 GB that takes no room.
