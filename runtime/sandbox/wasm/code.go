@@ -325,7 +325,9 @@ func (m *Module) function(f *function, r *reader) {
 	var last, in instr
 	for s.depth > 0 && r.err == nil {
 		last = in
-		r.next(&in)
+		if r.next(&in); r.err != nil {
+			return
+		}
 		s.count(&in)
 		s.indices(&in)
 		f.add(&in, &last)
