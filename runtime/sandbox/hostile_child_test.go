@@ -82,11 +82,15 @@ func TestHostileChild(t *testing.T) {
 // runCase runs the modules of a case one after the other beside honest calls.
 func runCase(t *testing.T, c hostile.Case) (r hostileReport) {
 	modules := c.Modules()
-	quiet := honestSandbox(t) // once before, so that what is there for good is there
+	quiet := honestSandbox(t, sandbox.Config{}) // once before, so that what is there for good is there
 	quiet.close(t)
 	resetPeak(t) // opens what Go needs for files of this kind
 	goroutines, files := runtime.NumGoroutine(), openFiles()
-	h := honestSandbox(t)
+	cfg := sandbox.Config{}
+	if c.Compile {
+		cfg.Compiler, cfg.CompileTimeout, cfg.CompileMemory = self(t, "compile-module"), compileTime, compileMemory
+	}
+	h := honestSandbox(t, cfg)
 	debug.FreeOSMemory()
 	resetPeak(t)
 	before := peak()
@@ -120,13 +124,15 @@ type honest struct {
 	echo  toolabi.Digest
 }
 
-func honestSandbox(t *testing.T) *honest {
+func honestSandbox(t *testing.T, cfg sandbox.Config) *honest {
 	h := &honest{shelf: new(sync.Map)}
-	var err error
-	h.box, err = sandbox.New(context.Background(), sandbox.Config{Source: func(_ context.Context, d toolabi.Digest) ([]byte, error) {
+	cfg.Limits.MemoryBytes = hostile.Memory
+	cfg.Source = func(_ context.Context, d toolabi.Digest) ([]byte, error) {
 		wasm, _ := h.shelf.Load(d)
 		return wasm.([]byte), nil
-	}, Limits: toolabi.Limits{MemoryBytes: hostile.Memory}})
+	}
+	var err error
+	h.box, err = sandbox.New(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/internal/wasmtest/hostile"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
 )
 
 // What is promised of every hostile module, and five times of which is held against it.
@@ -25,15 +26,18 @@ const (
 	times          = 5
 )
 
+// The budget of a module whose harm is done while it is compiled.
+const (
+	compileTime   = 2 * time.Second
+	compileMemory = 512 << 20
+)
+
 // TestHostileModules runs every one of them in a process of its own, whose peak of memory is its doing, and in which an
 // honest module is called and memory collected all the while. Only what is measured may disagree twice: a busy machine can
 // be late for something once, and what a module does it does each time.
 func TestHostileModules(t *testing.T) {
 	for _, c := range hostile.Cases() {
 		t.Run(c.Row+"/"+c.Name, func(t *testing.T) {
-			if c.Compile {
-				t.Skip("needs a budget for compiling")
-			}
 			for range 2 {
 				if len(measured(c, runHostile(t, c))) == 0 {
 					return
@@ -89,6 +93,7 @@ func checkResult(t *testing.T, c hostile.Case, i int, got hostileResult) {
 	t.Helper()
 	w := c.Want
 	switch {
+	case c.Compile && (got.Kind == sandbox.CompileBudget || got.Kind == sandbox.TooBig):
 	case w.Refused && got.Kind != 0:
 	case w.Refused, got.Kind != w.Load, got.Code != w.Code, got.Fault != w.Fault:
 		t.Errorf("module %d came to %s", i, got)
@@ -114,6 +119,9 @@ func measured(c hostile.Case, r hostileReport) (problems []string) {
 		problems = append(problems, fmt.Sprintf("%s: %v, at most %v are allowed", what, got, bound))
 	}
 	time := times * promisedTime
+	if c.Compile {
+		time += times * compileTime
+	}
 	if c.Timeout != 0 {
 		time = times * (c.Timeout + promisedStop)
 	}
