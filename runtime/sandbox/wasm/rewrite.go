@@ -79,8 +79,9 @@ func (m *Module) checkReserved() error {
 // rewriter holds what is added to a module.
 type rewriter struct {
 	m     *Module
-	types []FuncType // the module's and new ones
-	stack uint32     // the stack that there is, in stack units
+	types []FuncType        // the module's and new ones
+	index map[string]uint32 // where each of them stands first, by its key
+	stack uint32            // the stack that there is, in stack units
 
 	refill uint32 // the index of the imported function; the module's own move up by one
 	gauge  uint32 // the index of the global
@@ -98,20 +99,29 @@ func newRewriter(m *Module, b Bounds) *rewriter {
 		refill: uint32(m.imported[KindFunc]),
 		gauge:  uint32(m.imported[KindGlobal] + len(m.globals)),
 	}
+	w.index = make(map[string]uint32, len(w.types)+2)
+	for i, t := range w.types {
+		if _, ok := w.index[t.key()]; !ok {
+			w.index[t.key()] = uint32(i)
+		}
+	}
 	w.typ(refillType)
 	return w
 }
 
-// typ returns the index of a signature.
+// typ returns the index of a signature. A module may have thousands of types, and functions that each need one.
 func (w *rewriter) typ(t FuncType) uint32 {
-	for i, have := range w.types {
-		if have.Equal(t) {
-			return uint32(i)
-		}
+	i, ok := w.index[t.key()]
+	if !ok {
+		i = uint32(len(w.types))
+		w.types = append(w.types, t)
+		w.index[t.key()] = i
 	}
-	w.types = append(w.types, t)
-	return uint32(len(w.types) - 1)
+	return i
 }
+
+// key is the same for equal signatures only; no type of a value is written as 0.
+func (t FuncType) key() string { return string(t.Params) + "\x00" + string(t.Results) }
 
 // moved returns the new index of a function.
 func (w *rewriter) moved(function uint32) uint32 {
