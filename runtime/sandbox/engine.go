@@ -42,7 +42,11 @@ func newCompiler(ctx context.Context, cfg wazero.RuntimeConfig) *engine {
 // bounded returns a module as the compiler gets it, with its bounds built in. The error is a *LoadError.
 func bounded(b *wasm.Module) ([]byte, error) {
 	code, err := b.Rewrite(wasm.Bounds{})
-	if err != nil {
+	var tooBig *wasm.CapError
+	switch {
+	case errors.As(err, &tooBig):
+		return nil, refuse(TooBig, "%w", err)
+	case err != nil:
 		return nil, refuse(ABI, "%w", err)
 	}
 	return code, nil

@@ -91,7 +91,7 @@ func TestModulesThatAreRefused(t *testing.T) {
 			}
 		}), sandbox.TooBig, "7 tables"},
 		{"functions by the million", sections(Section(1, unit), Section(3, append(U32(1_000_000), make([]byte, 1_000_000)...))), sandbox.TooBig, "1000000 functions"},
-		{"a body of 3 MB", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, slices.Concat([]byte{1}, U32(3<<20), make([]byte, 3<<20)))), sandbox.TooBig, "3145728 bytes of one function, at most 2097152"},
+		{"a body of 3 MB", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, slices.Concat([]byte{1}, U32(3<<20), make([]byte, 3<<20)))), sandbox.TooBig, "3145728 bytes of one function, at most 524288"},
 		{"a name that is not UTF-8", sections(Section(7, slices.Concat([]byte{1}, Name("\xff"), []byte{0, 0}))), sandbox.Malformed, "UTF-8"},
 		{"a shared memory", sections(Section(5, []byte{1, 3, 1, 2})), sandbox.Malformed, "threads"},
 		{"code that is no code", changed(t, func(g *guest) { g.FuncRaw(nil, nil, []byte{0, 0xff, 0x0b}) }), sandbox.Malformed, "instruction 0xff"},

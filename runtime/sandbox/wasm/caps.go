@@ -12,11 +12,17 @@ type Caps struct {
 	Types, Imports, Globals, Exports, Customs uint32
 	// Functions are the module's own. Default 50,000.
 	Functions uint32
-	// Values are the parameters or the results of one type. Default 1,000.
+	// Values are the parameters or the results of one type. Default 100.
 	Values uint32
-	// BodyBytes is the length of one function's code, and Nesting how deep its blocks lie in each other. Defaults 2 MiB
+	// BodyBytes is the length of one function's code, and Nesting how deep its blocks lie in each other. Defaults 512 KiB
 	// and 10,000: compilers of languages with goroutines or coroutines nest a block for each place to resume at.
 	BodyBytes, Nesting uint32
+	// Branches are those of one function, ifs and what charges for lengths included, and Loops how deep its loops lie in each
+	// other. Defaults 8,000 and 100.
+	Branches, Loops uint32
+	// LocalBranches is the product of the locals, parameters included, and the branches of one function, LocalLoops that of
+	// the locals and how deep its loops lie in each other. Defaults 500,000 and 10,000.
+	LocalBranches, LocalLoops uint32
 	// Blocks counts the blocks, loops and ifs of all functions together. Default 4,000,000.
 	Blocks uint32
 	// Locals are those of one function beside its parameters, AllLocals those of all functions. Defaults 50,000 and 8,388,608.
@@ -30,10 +36,12 @@ type Caps struct {
 	TableElements uint32
 	// Segments counts the data segments, and the element segments. Default 100,000 of each.
 	Segments uint32
-	// Elements are those of all element segments together. Default 1,048,576.
+	// Elements are those of all element segments together. Default 262,144.
 	Elements uint32
 	// DataBytes is the length of all data segments together. Default 64 MiB.
 	DataBytes uint32
+	// RewrittenBytes is the length of all code once it is rewritten. Default 64 MiB.
+	RewrittenBytes uint32
 }
 
 // withDefaults returns the caps with every zero replaced.
@@ -49,9 +57,13 @@ func (c Caps) withDefaults() Caps {
 		{&c.Exports, 10_000},
 		{&c.Customs, 1_000},
 		{&c.Functions, 50_000},
-		{&c.Values, 1_000},
-		{&c.BodyBytes, 2 << 20},
+		{&c.Values, 100},
+		{&c.BodyBytes, 512 << 10},
 		{&c.Nesting, 10_000},
+		{&c.Branches, 8_000},
+		{&c.Loops, 100},
+		{&c.LocalBranches, 500_000},
+		{&c.LocalLoops, 10_000},
 		{&c.Blocks, 4_000_000},
 		{&c.Locals, 50_000},
 		{&c.AllLocals, 8 << 20},
@@ -60,8 +72,9 @@ func (c Caps) withDefaults() Caps {
 		{&c.Tables, 4},
 		{&c.TableElements, 1 << 20},
 		{&c.Segments, 100_000},
-		{&c.Elements, 1 << 20},
+		{&c.Elements, 1 << 18},
 		{&c.DataBytes, 64 << 20},
+		{&c.RewrittenBytes, 64 << 20},
 	} {
 		if *f.cap == 0 {
 			*f.cap = f.def

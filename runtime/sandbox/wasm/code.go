@@ -321,9 +321,9 @@ func (m *Module) function(f *function, r *reader) {
 	m.totals.locals += locals
 	r.within("locals of all functions", m.totals.locals, m.caps.AllLocals)
 	f.locals, f.code = uint32(locals), r.pos
-	s := scope{Module: m, r: r, locals: uint64(len(m.Types[f.typ].Params)) + locals, depth: 1}
+	s := scope{Module: m, r: r, locals: uint64(len(m.Types[f.typ].Params)) + locals, loops: []bool{false}}
 	var last, in instr
-	for s.depth > 0 && r.err == nil {
+	for len(s.loops) > 0 && r.err == nil {
 		last = in
 		if r.next(&in); r.err != nil {
 			return
@@ -332,6 +332,7 @@ func (m *Module) function(f *function, r *reader) {
 		s.indices(&in)
 		f.add(&in, &last)
 	}
+	s.products()
 }
 
 // add takes over what Rewrite has to know of a function.
@@ -342,64 +343,5 @@ func (f *function) add(in, before *instr) {
 		f.calls = true
 	case opBulk:
 		f.scratch = f.scratch || measured(in.sub)
-	}
-}
-
-// scope is what the instruction that is read lies in.
-type scope struct {
-	*Module
-	r       *reader
-	locals  uint64 // how many there are, parameters included
-	depth   uint32 // how many labels a branch can name
-	targets uint64 // of every br_table so far
-}
-
-// count holds what an instruction adds to against the caps.
-func (s *scope) count(in *instr) {
-	switch in.op {
-	case opBlock, opLoop, opIf:
-		s.r.within("blocks in each other", uint64(s.depth), s.caps.Nesting)
-		s.depth++
-		s.totals.blocks++
-		s.r.within("blocks of all functions", s.totals.blocks, s.caps.Blocks)
-	case opEnd:
-		s.depth--
-	case opBrTable:
-		s.targets += uint64(in.count) + 1
-		s.totals.targets += uint64(in.count) + 1
-		s.r.within("targets of br_table in one function", s.targets, s.caps.BranchTargets)
-		s.r.within("targets of br_table in all functions", s.totals.targets, s.caps.AllBranchTargets)
-	}
-}
-
-// indices checks what an instruction names. Types are left to the compiler, but an index beyond the module's own could
-// become that of something that Rewrite adds.
-func (s *scope) indices(in *instr) {
-	check := func(what string, index uint32, n uint64) {
-		if s.r.err == nil && uint64(index) >= n {
-			s.r.pos = in.at
-			s.r.fail("%s %d of %d", what, index, n)
-		}
-	}
-	switch in.op {
-	case opBlock, opLoop, opIf:
-		if in.a != noType {
-			check("type", in.a, uint64(len(s.Types)))
-		}
-	case opBr, opBrIf:
-		check("label", in.a, uint64(s.depth))
-	case opBrTable:
-		targets := reader{b: s.r.b, pos: in.targets}
-		for range in.count + 1 {
-			check("label", targets.u32(), uint64(s.depth))
-		}
-	case opCall, opRefFunc:
-		check("function", in.a, uint64(s.functions()))
-	case opCallIndirect:
-		check("type", in.a, uint64(len(s.Types)))
-	case opLocalGet, opLocalSet, opLocalTee:
-		check("local", in.a, s.locals)
-	case opGlobalGet, opGlobalSet:
-		check("global", in.a, uint64(s.items(KindGlobal)))
 	}
 }

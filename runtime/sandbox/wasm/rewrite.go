@@ -44,13 +44,17 @@ const defaultStack = 16 << 20
 //   - The mutable globals are exported.
 //
 // The same module and bounds give the same bytes. A program that is not ended computes what it did before; one that is not
-// valid stays invalid. The error is a *FormatError for a name that is reserved.
+// valid stays invalid. The error is a *FormatError for a name that is reserved, or a *CapError where the code becomes too
+// long.
 func (m *Module) Rewrite(b Bounds) ([]byte, error) {
 	if err := m.checkReserved(); err != nil {
 		return nil, err
 	}
 	w := newRewriter(m, b)
-	code := w.code() // which adds to the types and functions that stand before it
+	code, err := w.code() // which adds to the types and functions that stand before it
+	if err != nil {
+		return nil, err
+	}
 	var out bytes.Buffer
 	out.Grow(len(m.wasm) + len(code)/4)
 	out.Write(m.wasm[:8])

@@ -3,26 +3,32 @@ package wasm
 // refillType is the type of the refill function.
 var refillType = FuncType{Params: []byte{I64}, Results: []byte{I64}}
 
-// code writes the code section.
-func (w *rewriter) code() []byte {
-	bodies := make([][]byte, 0, len(w.m.funcs)+2)
-	size := 0
-	for i := range w.m.funcs {
-		body := w.function(&w.m.funcs[i])
-		bodies = append(bodies, body)
-		size += len(body) + 5
-	}
-	for _, f := range w.pieces.added {
-		bodies = append(bodies, f.body)
-	}
-	if len(bodies) == 0 {
+// code writes the code section. The error is a *CapError.
+func (w *rewriter) code() ([]byte, error) {
+	var bodies []byte
+	n := 0
+	add := func(body []byte) error {
+		n++
+		bodies = append(appendU32(bodies, uint32(len(body))), body...)
+		if len(bodies) > int(w.m.caps.RewrittenBytes) {
+			return &CapError{What: "bytes of code once it is rewritten", Found: uint64(len(bodies)), Limit: uint64(w.m.caps.RewrittenBytes)}
+		}
 		return nil
 	}
-	b := appendU32(make([]byte, 0, size+1000), uint32(len(bodies)))
-	for _, body := range bodies {
-		b = append(appendU32(b, uint32(len(body))), body...)
+	for i := range w.m.funcs {
+		if err := add(w.function(&w.m.funcs[i])); err != nil {
+			return nil, err
+		}
 	}
-	return b
+	for _, f := range w.pieces.added {
+		if err := add(f.body); err != nil {
+			return nil, err
+		}
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	return append(appendU32(make([]byte, 0, len(bodies)+5), uint32(n)), bodies...), nil
 }
 
 // body is one function while it is rewritten.
