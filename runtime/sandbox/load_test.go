@@ -84,7 +84,7 @@ func TestModulesThatAreRefused(t *testing.T) {
 		{"more bodies than functions", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, []byte{2, 2, 0, 0x0b, 2, 0, 0x0b})), sandbox.Malformed, "1 functions and 2 bodies"},
 		{"functions without bodies", sections(Section(1, unit), Section(3, []byte{1, 0})), sandbox.Malformed, "without code"},
 		{"locals by the million", sections(Section(1, unit), Section(3, []byte{1, 0}), Section(10, slices.Concat([]byte{1, 8, 1}, U32(50_000_000), []byte{I32, 0x0b, 0}))), sandbox.TooBig, "50000000 locals"},
-		{"a table of 8 GB", changed(t, func(g *guest) { g.Table(0, 134_000_000) }), sandbox.TooBig, "134000000 elements that the tables begin with, at most 1048576"},
+		{"a table of 8 GB", changed(t, func(g *guest) { g.Table(0, 134_000_000) }), sandbox.TooBig, "134000000 elements that the tables begin with, at most 262144"},
 		{"three tables too many", changed(t, func(g *guest) {
 			for range 7 {
 				g.Table(0, 1)

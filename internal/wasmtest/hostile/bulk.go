@@ -20,9 +20,9 @@ func bulk() []Case {
 	}
 	tables := func(code ...[]byte) func(t *tool) {
 		return func(t *tool) {
-			t.Table(0, 1<<19)
-			t.Table(0, 1<<18)
-			t.invoke(0, Times(2000, code...))
+			t.Table(0, 1<<17)
+			t.Table(0, 1<<16)
+			t.invoke(0, Times(7000, code...))
 		}
 	}
 	return []Case{
@@ -44,8 +44,8 @@ func bulk() []Case {
 			t.PassiveData(make([]byte, half))
 			t.invoke(0, Times(2000, I32Const(0), I32Const(0), I32Const(half), MemoryInit(0)))
 		}),
-		stopped("W25", "table-fill-chain", tables(I32Const(0), RefNull, I32Const(1<<19), TableFill(0))),
-		stopped("W25", "table-copy-chain", tables(I32Const(0), I32Const(0), I32Const(1<<18), TableCopy(0, 1))),
+		stopped("W25", "table-fill-chain", tables(I32Const(0), RefNull, I32Const(1<<17), TableFill(0))),
+		stopped("W25", "table-copy-chain", tables(I32Const(0), I32Const(0), I32Const(1<<16), TableCopy(0, 1))),
 		stopped("W26", "copy-chain-over-itself", chain(over)),
 		stopped("W26", "copy-chain-back-over-itself", chain(I32Const(1), I32Const(0), I32Const(pages<<16-1), MemoryCopy)),
 		runs("W26", "copy-of-1-GB", toolabi.Trapped, "out of bounds memory access", func(t *tool) {

@@ -14,7 +14,7 @@ func instances() []Case {
 			}
 		}),
 		harmless("instances", "elements-250000", func(t *tool) {
-			t.Table(0, 1<<20)
+			t.Table(0, 1<<18)
 			t.Elements(0, slices.Repeat([]uint32{t.Func(nil, nil, 0)}, 250_000)...)
 		}),
 		harmless("instances", "element-segments-90000", func(t *tool) {

@@ -54,7 +54,7 @@ func sizes() []Case {
 		})),
 		harmless("W31", "tables-as-large-as-allowed", func(t *tool) {
 			for range 4 {
-				t.Table(0, 1<<18)
+				t.Table(0, 1<<16)
 			}
 		}),
 	}

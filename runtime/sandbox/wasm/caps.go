@@ -32,7 +32,7 @@ type Caps struct {
 	BranchTargets, AllBranchTargets uint32
 	// Tables counts them. Default 4.
 	Tables uint32
-	// TableElements bounds what all tables begin with together, and each at any time. Default 1,048,576.
+	// TableElements bounds what all tables begin with together, and each at any time. Default 262,144.
 	TableElements uint32
 	// Segments counts the data segments, and the element segments. Default 100,000 of each.
 	Segments uint32
@@ -70,7 +70,7 @@ func (c Caps) withDefaults() Caps {
 		{&c.BranchTargets, 65_520},
 		{&c.AllBranchTargets, 4_000_000},
 		{&c.Tables, 4},
-		{&c.TableElements, 1 << 20},
+		{&c.TableElements, 1 << 18},
 		{&c.Segments, 100_000},
 		{&c.Elements, 1 << 18},
 		{&c.DataBytes, 64 << 20},
