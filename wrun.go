@@ -145,6 +145,12 @@ func (h *Host) AddModule(wasm []byte) (runtime.Module, error) {
 	return runtime.Module{Name: m.Manifest.Name, Digest: m.Digest, Manifest: *m.Manifest}, nil
 }
 
+// Prepare compiles a module that was added, so that what only a compiler finds is said before there is a run of it. Errors:
+// *sandbox.LoadError; the cause of ctx's end.
+func (h *Host) Prepare(ctx context.Context, m runtime.Module) error {
+	return h.sandbox.Prepare(ctx, m.Digest)
+}
+
 // module returns a module's bytes: added to this host, or stored by whoever started a run with it.
 func (h *Host) module(ctx context.Context, d toolabi.Digest) ([]byte, error) {
 	h.mu.Lock()

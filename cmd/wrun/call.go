@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -61,9 +62,9 @@ and may change one of them only where both say so.`,
 				return err
 			}
 			return a.driving(c.Context(), true, func(h *wrun.Host) error {
-				m, err := h.AddModule(wasm)
+				m, err := addModule(c.Context(), h, wasm, args[0])
 				if err != nil {
-					return named(err, args[0])
+					return err
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: call.Name, Version: call.Version, Plan: []byte(m.Name + "." + args[1]),
@@ -80,6 +81,15 @@ and may change one of them only where both say so.`,
 	return c
 }
 
+// addModule makes a module known and compiles it, before anything is written about a run of it.
+func addModule(ctx context.Context, h *wrun.Host, wasm []byte, path string) (runtime.Module, error) {
+	m, err := h.AddModule(wasm)
+	if err == nil {
+		err = h.Prepare(ctx, m)
+	}
+	return m, named(err, path)
+}
+
 // checkCall judges a call before anything is written about it.
 func checkCall(m *sandbox.Module, tool string, input []byte) error {
 	t, ok := m.Manifest.Tool(tool)
@@ -94,7 +104,7 @@ func checkCall(m *sandbox.Module, tool string, input []byte) error {
 
 // named says which file an error of a module is about.
 func named(err error, path string) error {
-	if l, ok := err.(*sandbox.LoadError); ok && l.Module == "" {
+	if l, ok := err.(*sandbox.LoadError); ok {
 		n := *l
 		n.Module = path
 		return &n

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 				return err
 			}
 			return a.driving(c.Context(), true, func(h *wrun.Host) error {
-				modules, err := addModules(h, read)
+				modules, err := addModules(c.Context(), h, read)
 				if err != nil {
 					return err
 				}
@@ -92,6 +93,7 @@ func readPlan(path string, input []byte) (*plan.Plan, []byte, error) {
 // planModule is a module of a plan: its name there, and its bytes.
 type planModule struct {
 	name string
+	path string
 	wasm []byte
 }
 
@@ -109,7 +111,7 @@ func readModules(p *plan.Plan, dir string) ([]planModule, error) {
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", src.Line, err)
 		}
-		modules = append(modules, planModule{src.Name, wasm})
+		modules = append(modules, planModule{src.Name, filepath.Join(dir, filepath.FromSlash(src.File)), wasm})
 		for _, t := range manifest.Tools {
 			tools[src.Name+"."+t.Name] = t
 		}
@@ -147,10 +149,10 @@ func readModule(root *os.Root, dir, file string) ([]byte, *toolabi.Manifest, err
 }
 
 // addModules makes the modules of a plan known.
-func addModules(h *wrun.Host, modules []planModule) ([]runtime.Module, error) {
+func addModules(ctx context.Context, h *wrun.Host, modules []planModule) ([]runtime.Module, error) {
 	var added []runtime.Module
 	for _, m := range modules {
-		a, err := h.AddModule(m.wasm)
+		a, err := addModule(ctx, h, m.wasm, m.path)
 		if err != nil {
 			return nil, err
 		}
