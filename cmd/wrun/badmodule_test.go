@@ -45,10 +45,12 @@ var badModules = map[string]func() ([]byte, error){
 	"bomb": func() ([]byte, error) {
 		m := new(Module)
 		var body []byte
-		for i := range 20_000 {
-			body = append(body, slices.Concat(LocalGet(uint32(i%200)), If, I32Const(1), LocalSet(uint32(i*7%200)), Else, I32Const(2), LocalSet(uint32(i*11%200)), End)...)
+		for i := range 7_000 {
+			body = append(body, slices.Concat(LocalGet(uint32(i%60)), If, I32Const(1), LocalSet(uint32(i*7%60)), Else, I32Const(2), LocalSet(uint32(i*11%60)), End)...)
 		}
-		m.Func([]byte{I32}, nil, 200, body)
+		for range 20 {
+			m.Func([]byte{I32}, nil, 60, body)
+		}
 		finish(m, toolabi.ExportMarker)
 		return attach(m.Bytes(), describe())
 	},

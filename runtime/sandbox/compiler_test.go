@@ -113,10 +113,12 @@ func works(t testing.TB, box *sandbox.Sandbox, d toolabi.Digest) {
 func bomb(t testing.TB) []byte {
 	return changed(t, func(g *guest) {
 		var body []byte
-		for i := range 20_000 {
-			body = append(body, slices.Concat(LocalGet(uint32(i%200)), If, I32Const(1), LocalSet(uint32(i*7%200)), Else, I32Const(2), LocalSet(uint32(i*11%200)), End)...)
+		for i := range 7_000 {
+			body = append(body, slices.Concat(LocalGet(uint32(i%60)), If, I32Const(1), LocalSet(uint32(i*7%60)), Else, I32Const(2), LocalSet(uint32(i*11%60)), End)...)
 		}
-		g.Func(i32, nil, 200, body)
+		for range 20 {
+			g.Func(i32, nil, 60, body)
+		}
 	})
 }
 
