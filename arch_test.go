@@ -41,6 +41,7 @@ var allowed = []struct {
 	{"internal/tooltoml", []string{"internal/strictyaml", "toolabi"}},
 	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
+	{"internal/wasmtest/hostile", []string{"internal/wasmtest", "runtime/sandbox", "toolabi"}},
 	{"internal/ledger/...", []string{"internal/ledger"}},
 	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
 	{"internal/explore", []string{"internal/explore/..."}},
