@@ -55,3 +55,10 @@ func TestNothingThatIsAddedCanBeNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestAnExportOfAnUnknownKindIsRefused(t *testing.T) {
+	m := module(written{secExport, append(appendName([]byte{1}, "x"), 0x30, 0)})
+	if _, err := Parse(m, Caps{}); err == nil || !strings.Contains(err.Error(), "export kind 48") {
+		t.Errorf("%v", err)
+	}
+}

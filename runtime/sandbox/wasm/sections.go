@@ -195,11 +195,11 @@ func (m *Module) exportSection(r *reader) {
 	seen := make(map[string]bool, n)
 	for range n {
 		e := Export{Name: r.name(), Kind: Kind(r.byte()), Index: r.u32()}
-		if r.err != nil {
-			return
-		}
 		if int(e.Kind) >= len(kindNames) {
 			r.fail("export kind %d is not known to WebAssembly 2.0", e.Kind)
+		}
+		if r.err != nil {
+			return
 		}
 		if seen[e.Name] {
 			r.fail("%.80q is exported twice", e.Name)
