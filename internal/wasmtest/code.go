@@ -111,3 +111,9 @@ func TableGrow(table uint32) []byte { return slices.Concat([]byte{0xfc, 15}, U32
 
 // RefNull pushes a null reference to a function.
 var RefNull = []byte{0xd0, 0x70}
+
+// RefFunc pushes a reference to a function.
+func RefFunc(function uint32) []byte { return append([]byte{0xd2}, U32(function)...) }
+
+// TableSet pops a reference into an element of a table, and where.
+func TableSet(table uint32) []byte { return append([]byte{0x26}, U32(table)...) }

@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"slices"
+	"time"
 
 	. "github.com/wrun-dev/wrun/internal/wasmtest"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -22,6 +23,14 @@ func memories() []Case {
 		}
 		return b
 	}
+	references := stopped("references", "references-for-ever", func(t *tool) {
+		t.manifest.Limits.TimeoutMS = 3000
+		t.Table(0, 1)
+		f := t.Func(nil, nil, 0)
+		t.Elements(0, f)
+		t.invoke(0, Loop, Times(1000, I32Const(0), RefFunc(f), TableSet(0)), Br(0), End)
+	})
+	references.Timeout = 3 * time.Second // what it takes, it takes little by little
 	return []Case{
 		harmless("W27", "grow-is-refused", func(t *tool) { t.invoke(0, I32Const(65_535), MemoryGrow, refusal) }),
 		harmless("W27", "grow-by-4-billion-pages-is-refused", func(t *tool) { t.invoke(0, I32Const(-1), MemoryGrow, refusal) }),
@@ -41,6 +50,7 @@ func memories() []Case {
 			tables(t)
 			t.invoke(0, Loop, growTables(1), Br(0), End)
 		}),
+		references,
 		harmless("W32", "table-growth-is-refused", func(t *tool) {
 			t.Table(0, 1)
 			t.invoke(0, RefNull, I32Const(1<<28), TableGrow(0), refusal, RefNull, I32Const(-1), TableGrow(0), refusal)

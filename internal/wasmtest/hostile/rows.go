@@ -71,6 +71,7 @@ func Rows() []Row {
 		{"W59", "a host function that panics", ""},
 		{"W60", "a worker that runs out of memory; only compiling has one, and W15 to W18 make it work", "W18"},
 		{"instances", "instances that are much work", ""},
+		{"references", "references to functions without end", ""},
 		{"own-bounds", "reaching for what the host builds in", ""},
 	}
 }

@@ -37,7 +37,7 @@ func TestNothingThatIsAddedCanBeNamed(t *testing.T) {
 		{"an exported table", build(nil, export(KindTable, 0), none), build(nil, export(KindTable, 1), none)},
 		{"call", build([]byte{opI64Const, 1, opCall, 0}, none, none), build([]byte{opI64Const, 1, opCall, 1}, none, none)},
 		{"call_indirect", build([]byte{opI64Const, 1, opI32Const, 0, opCallIndirect, 0, 0}, none, none), build([]byte{opI64Const, 1, opI32Const, 0, opCallIndirect, 1, 0}, none, none)},
-		{"ref.func", build([]byte{opRefFunc, 0, 0x1a}, none, none), build([]byte{opRefFunc, 1, 0x1a}, none, none)},
+		{"ref.func", build([]byte{opRefFunc, 0, 0x1a}, export(KindFunc, 0), none), build([]byte{opRefFunc, 1, 0x1a}, export(KindFunc, 0), none)},
 		{"a local", build([]byte{opLocalGet, 0, 0x1a}, none, none), build([]byte{opLocalGet, 1, 0x1a}, none, none)},
 		{"a label", build([]byte{opBr, 0}, none, none), build([]byte{opBr, 1}, none, none)},
 		{"a label of br_if", build([]byte{opI32Const, 0, opBrIf, 0}, none, none), build([]byte{opI32Const, 0, opBrIf, 1}, none, none)},
@@ -60,5 +60,38 @@ func TestAnExportOfAnUnknownKindIsRefused(t *testing.T) {
 	m := module(written{secExport, append(appendName([]byte{1}, "x"), 0x30, 0)})
 	if _, err := Parse(m, Caps{}); err == nil || !strings.Contains(err.Error(), "export kind 48") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAReferenceNeedsItsFunctionNamedOutsideOfCode holds what validation would no longer see: references are made in globals.
+func TestAReferenceNeedsItsFunctionNamedOutsideOfCode(t *testing.T) {
+	build := func(globals, exports, elements []byte) []byte {
+		return module(
+			written{secType, []byte{1, 0x60, 0, 0}},
+			written{secFunction, []byte{1, 0}},
+			written{secTable, []byte{1, FuncRef, 0, 4}},
+			written{secGlobal, globals},
+			written{secExport, exports},
+			written{secElement, elements},
+			written{secCode, []byte{1, 5, 0, opRefFunc, 0, 0x1a, opEnd}},
+		)
+	}
+	none := []byte{0}
+	for _, tc := range []struct {
+		name   string
+		module []byte
+		good   bool
+	}{
+		{"nowhere", build(none, none, none), false},
+		{"in a global", build([]byte{1, FuncRef, 0, opRefFunc, 0, opEnd}, none, none), true},
+		{"in an export", build(none, []byte{1, 1, 'f', byte(KindFunc), 0}, none), true},
+		{"in an export of a global", build([]byte{1, I32, 0, opI32Const, 0, opEnd}, []byte{1, 1, 'g', byte(KindGlobal), 0}, none), false},
+		{"in an active segment", build(none, none, []byte{1, 0, opI32Const, 0, opEnd, 1, 0}), true},
+		{"in a declaring segment", build(none, none, []byte{1, 3, 0, 1, 0}), true},
+		{"in a segment of expressions", build(none, none, []byte{1, 5, FuncRef, 1, opRefFunc, 0, opEnd}), true},
+	} {
+		if _, err := Parse(tc.module, Caps{}); (err == nil) != tc.good {
+			t.Errorf("%s: %v", tc.name, err)
+		}
 	}
 }

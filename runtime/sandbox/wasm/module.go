@@ -49,6 +49,7 @@ type Module struct {
 	funcs    []function
 	globals  []global
 	data     []segment
+	declared []bool // by function: named in a global, an export or an element; nil when none is
 	start    uint32
 	totals   totals
 }

@@ -39,6 +39,7 @@ const defaultStack = 16 << 20
 //     program is written.
 //   - Every function that calls others accounts for its native stack in the same gauge.
 //   - Every table has a maximum.
+//   - A reference to a function is made once for each instance and function, not each time that code asks for it.
 //   - The initial memory comes in few pieces, and custom sections are left out, so that a manifest can change without a new
 //     compilation and the compiler decodes nothing that was not checked.
 //   - The mutable globals are exported.
@@ -90,6 +91,7 @@ type rewriter struct {
 	refill uint32 // the index of the imported function; the module's own move up by one
 	gauge  uint32 // the index of the global
 	pieces pieces
+	refs   references
 }
 
 func newRewriter(m *Module, b Bounds) *rewriter {

@@ -146,9 +146,13 @@ func (b *body) instruction(in *instr) {
 		b.copyUpTo(in.at)
 		b.out = appendGet(b.out, opBr, uint32(len(b.labels)-1))
 		b.copied = in.end
-	case opCall, opRefFunc:
+	case opCall:
 		b.copyUpTo(in.at)
-		b.out = appendGet(b.out, in.op, b.moved(in.a))
+		b.out = appendGet(b.out, opCall, b.moved(in.a))
+		b.copied = in.end
+	case opRefFunc:
+		b.copyUpTo(in.at)
+		b.out = appendGet(b.out, opGlobalGet, b.reference(in.a))
 		b.copied = in.end
 	case opBulk:
 		b.copyUpTo(in.at)

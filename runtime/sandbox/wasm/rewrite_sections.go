@@ -91,13 +91,14 @@ func (w *rewriter) tableSection() []byte {
 }
 
 func (w *rewriter) globalSection() []byte {
-	b := appendU32(nil, uint32(len(w.m.globals)+1))
+	b := appendU32(nil, uint32(len(w.m.globals)+1+len(w.refs.functions)))
 	for _, g := range w.m.globals {
 		b = append(b, g.typ, flag(g.mutable))
 		b = w.constant(b, g.init)
 	}
 	b = append(b, I64, 1, opI64Const)
-	return append(appendS64(b, int64(NewGauge(w.stack))), opEnd)
+	b = append(appendS64(b, int64(NewGauge(w.stack))), opEnd)
+	return w.referenceGlobals(b)
 }
 
 func flag(b bool) byte {

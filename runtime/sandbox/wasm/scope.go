@@ -82,8 +82,14 @@ func (s *scope) indices(in *instr) {
 		for range in.count + 1 {
 			check("label", targets.u32(), uint64(len(s.loops)))
 		}
-	case opCall, opRefFunc:
+	case opCall:
 		check("function", in.a, uint64(s.functions()))
+	case opRefFunc:
+		check("function", in.a, uint64(s.functions()))
+		if s.r.err == nil && !s.isDeclared(in.a) {
+			s.r.pos = in.at
+			s.r.fail("function %d is referred to, and not named outside of code", in.a)
+		}
 	case opCallIndirect:
 		check("type", in.a, uint64(len(s.Types)))
 	case opLocalGet, opLocalSet, opLocalTee:

@@ -174,7 +174,7 @@ func (m *Module) constExpr(r *reader) []byte {
 		case opGlobalGet:
 			r.index("global", m.items(KindGlobal))
 		case opRefFunc:
-			r.index("function", m.functions())
+			m.declare(r.index("function", m.functions()))
 		case 0xd0:
 			r.refType()
 		case 0xfd:
@@ -207,6 +207,9 @@ func (m *Module) exportSection(r *reader) {
 		if n := m.items(e.Kind); r.err == nil && uint64(e.Index) >= uint64(n) {
 			r.fail("%.80q exports %s %d of %d", e.Name, e.Kind, e.Index, n)
 		}
+		if e.Kind == KindFunc {
+			m.declare(e.Index)
+		}
 		seen[e.Name] = true
 		m.Exports = append(m.Exports, e)
 	}
@@ -237,7 +240,7 @@ func (m *Module) elementSection(r *reader) {
 			if s.expressions {
 				m.constExpr(r)
 			} else {
-				r.index("function", m.functions())
+				m.declare(r.index("function", m.functions()))
 			}
 		}
 	}
