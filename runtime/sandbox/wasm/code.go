@@ -43,6 +43,7 @@ const (
 	opVector        = 0xfd // the prefix of what works on v128
 
 	bulkMemoryInit = 8
+	bulkDataDrop   = 9
 	bulkMemoryCopy = 10
 	bulkMemoryFill = 11
 	bulkTableInit  = 12
@@ -99,7 +100,7 @@ var forms = formTable(map[form][]byte{
 // bulkForms are those behind opBulk.
 var bulkForms = formTable(map[form][]byte{
 	indexZero: {bulkMemoryInit},
-	index:     {9, 13, bulkTableGrow, 16, bulkTableFill},
+	index:     {bulkDataDrop, 13, bulkTableGrow, 16, bulkTableFill},
 	zeros:     {bulkMemoryCopy},
 	zero:      {bulkMemoryFill},
 	indices:   {bulkTableInit, bulkTableCopy},

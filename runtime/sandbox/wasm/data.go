@@ -1,7 +1,6 @@
 package wasm
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 )
@@ -9,11 +8,76 @@ import (
 // maxGap is how many zeros are written between two pieces of the initial memory to make them one, in bytes.
 const maxGap = 256
 
-// dataContent writes segments that lie at a constant.
+// placedBytes is how much of the initial memory is written at once, in bytes: nothing can interrupt that.
+const placedBytes = 1 << 20
+
+// initialData is what the data section becomes.
+type initialData struct {
+	segments []segment
+	moved    []uint32 // where the first piece of each segment that code can name stands now; nil when code can name none
+}
+
+// initialData makes small segments one and large ones several, unless code can name them: then it only does the latter.
+func (m *Module) initialData() (d initialData) {
+	from := m.data
+	if m.has(secDataCount) {
+		d.moved = make([]uint32, 0, len(m.data))
+	} else if merged, ok := m.mergedData(); ok {
+		from = merged
+	}
+	for _, s := range from {
+		if d.moved != nil {
+			d.moved = append(d.moved, uint32(len(d.segments)))
+		}
+		d.segments = s.appendPieces(d.segments)
+	}
+	return d
+}
+
+// appendPieces appends an active segment in pieces. One that ends behind the last address stays whole, so that nothing of it
+// is written.
+func (s segment) appendPieces(to []segment) []segment {
+	at, ok := constantOffset(s.offset)
+	if !ok || at+uint64(len(s.content)) > 1<<32 {
+		return append(to, s)
+	}
+	for len(s.content) > placedBytes {
+		to = append(to, segment{s.offset, s.content[:placedBytes]})
+		at += placedBytes
+		s.offset = append(appendS64([]byte{opI32Const}, int64(int32(uint32(at)))), opEnd)
+		s.content = s.content[placedBytes:]
+	}
+	return append(to, s)
+}
+
+// movedData returns the new index of a data segment. One that there is not stays one that there is not.
+func (w *rewriter) movedData(i uint32) uint32 {
+	if int64(i) < int64(len(w.data.moved)) {
+		return w.data.moved[i]
+	}
+	return uint32(min(uint64(i)+w.dataAdded(), 1<<32-1))
+}
+
+func (w *rewriter) dataAdded() uint64 {
+	if w.data.moved == nil {
+		return 0
+	}
+	return uint64(len(w.data.segments) - len(w.m.data))
+}
+
+// dataContent writes segments.
 func dataContent(segments []segment) []byte {
-	b := appendU32(nil, uint32(len(segments)))
+	size := 5
 	for _, s := range segments {
-		b = append(append(b, 0), s.offset...)
+		size += 6 + len(s.offset) + len(s.content)
+	}
+	b := appendU32(make([]byte, 0, size), uint32(len(segments)))
+	for _, s := range segments {
+		if s.offset == nil {
+			b = append(b, 1)
+		} else {
+			b = append(append(b, 0), s.offset...)
+		}
 		b = append(appendU32(b, uint32(len(s.content))), s.content...)
 	}
 	return b
@@ -41,7 +105,7 @@ func (m *Module) mergedData() ([]segment, bool) {
 		if last := len(merged) - 1; last >= 0 && s.at-end <= maxGap {
 			merged[last].content = append(append(merged[last].content, make([]byte, s.at-end)...), s.content...)
 		} else {
-			merged = append(merged, segment{s.offset, bytes.Clone(s.content)})
+			merged = append(merged, segment{s.offset, s.content[:len(s.content):len(s.content)]}) // which append copies
 		}
 		end = s.at + uint64(len(s.content))
 	}

@@ -3,6 +3,8 @@ package wasm
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"slices"
 	"testing"
 )
 
@@ -108,4 +110,46 @@ func FuzzMergedData(f *testing.F) {
 			t.Error("the memory differs")
 		}
 	})
+}
+
+func TestLargeSegmentsComeInPieces(t *testing.T) {
+	large := bytes.Repeat([]byte("12345678"), placedBytes/8*2+1)
+	for _, tc := range []struct {
+		name   string
+		offset []byte
+		want   []uint64
+	}{
+		{"low", at(10), []uint64{10, 10 + placedBytes, 10 + 2*placedBytes}},
+		{"high", at(1 << 31), []uint64{1 << 31, 1<<31 + placedBytes, 1<<31 + 2*placedBytes}},
+		{"over the end", at(1<<32 - placedBytes), []uint64{1<<32 - placedBytes}},
+	} {
+		before, err := Parse(dataModule([]segment{{tc.offset, large}}), Caps{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		var content []byte
+		for _, s := range before.initialData().segments {
+			at, _ := constantOffset(s.offset)
+			got, content = append(got, at), append(content, s.content...)
+		}
+		if !slices.Equal(got, tc.want) || !bytes.Equal(content, large) {
+			t.Errorf("%s: at %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestALargeSegmentLiesAtAConstant takes one that could not be written in pieces.
+func TestALargeSegmentLiesAtAConstant(t *testing.T) {
+	globals := written{secGlobal, []byte{1, I32, 0, opI32Const, 0, opEnd}}
+	data := func(n int) written {
+		return written{secData, dataContent([]segment{{[]byte{opGlobalGet, 0, opEnd}, make([]byte, n)}})}
+	}
+	if _, err := Parse(module(globals, data(placedBytes)), Caps{}); err != nil {
+		t.Error(err)
+	}
+	var over *CapError
+	if _, err := Parse(module(globals, data(placedBytes+1)), Caps{}); !errors.As(err, &over) {
+		t.Errorf("%v, want a CapError", err)
+	}
 }

@@ -40,7 +40,7 @@ const defaultStack = 16 << 20
 //   - Every function that calls others accounts for its native stack in the same gauge.
 //   - Every table has a maximum.
 //   - A reference to a function is made once for each instance and function, not each time that code asks for it.
-//   - The initial memory comes in few pieces, and custom sections are left out, so that a manifest can change without a new
+//   - The initial memory comes in few pieces, none of them large, and custom sections are left out, so that a manifest can change without a new
 //     compilation and the compiler decodes nothing that was not checked.
 //   - The mutable globals are exported.
 //
@@ -92,6 +92,7 @@ type rewriter struct {
 	gauge  uint32 // the index of the global
 	pieces pieces
 	refs   references
+	data   initialData
 }
 
 func newRewriter(m *Module, b Bounds) *rewriter {
@@ -104,6 +105,7 @@ func newRewriter(m *Module, b Bounds) *rewriter {
 		stack:  b.StackBytes / stackUnit,
 		refill: uint32(m.imported[KindFunc]),
 		gauge:  uint32(m.imported[KindGlobal] + len(m.globals)),
+		data:   m.initialData(),
 	}
 	w.index = make(map[string]uint32, len(w.types)+2)
 	for i, t := range w.types {

@@ -16,7 +16,8 @@ const (
 // pieces are the functions that work on memory piece by piece, made when code first needs them.
 type pieces struct {
 	added          []function
-	copier, filler uint32 // their indices; 0 while there is none
+	copier, filler uint32            // their indices; 0 while there is none
+	initers        map[uint32]uint32 // by data segment
 }
 
 // constantLength returns the length that the instruction before an operation on memory gives it, if it is short.
@@ -58,11 +59,29 @@ func (b *body) bulk(in *instr) bool {
 		b.out = appendGet(b.out, opCall, b.fill())
 		return true
 	case bulkMemoryInit:
-		b.measure(memoryShift)
+		return b.memoryInit(in.a)
+	case bulkDataDrop:
+		b.out = appendU32(append(b.out, opBulk, bulkDataDrop), b.movedData(in.a))
+		return true
 	case bulkTableInit, bulkTableCopy, bulkTableGrow, bulkTableFill:
 		b.measure(tableShift)
 	}
 	return false
+}
+
+// memoryInit writes a memory.init. An active segment has nothing left to copy.
+func (b *body) memoryInit(segment uint32) bool {
+	if data := b.m.data; int64(segment) < int64(len(data)) && data[segment].offset == nil && len(data[segment].content) > pieceBytes {
+		b.out = appendGet(b.out, opCall, b.initer(segment))
+		return true
+	}
+	b.measure(memoryShift)
+	b.out = append(b.out, b.initOperation(segment)...)
+	return true
+}
+
+func (w *rewriter) initOperation(segment uint32) []byte {
+	return append(appendU32([]byte{opBulk, bulkMemoryInit}, w.movedData(segment)), 0)
 }
 
 // measure charges for the length on top of the stack, which it leaves there.
@@ -87,6 +106,19 @@ func (w *rewriter) fill() uint32 {
 	return w.pieces.filler
 }
 
+// initer returns the function that is memory.init in pieces: (to, from, length).
+func (w *rewriter) initer(segment uint32) uint32 {
+	i, ok := w.pieces.initers[segment]
+	if !ok {
+		if w.pieces.initers == nil {
+			w.pieces.initers = map[uint32]uint32{}
+		}
+		i = w.add(w.initBody(segment))
+		w.pieces.initers[segment] = i
+	}
+	return i
+}
+
 func (w *rewriter) add(body []byte) uint32 {
 	typ := w.typ(FuncType{Params: []byte{I32, I32, I32}})
 	w.pieces.added = append(w.pieces.added, function{typ: typ, body: body})
@@ -101,15 +133,14 @@ const (
 	localPiece
 )
 
-// onePiece is the begin of both functions: where the length is that of one piece at most, or goes beyond the memory, which
-// traps before anything is written, the operation is done as a whole.
-func (w *rewriter) onePiece(operation []byte, alsoFrom bool) []byte {
+// onePiece is the begin of the functions: where the length is that of one piece at most, or goes beyond the memory or what is
+// copied from, which traps before anything is written, the operation is done as a whole. beyondOther pushes 1 in the latter case.
+func (w *rewriter) onePiece(operation, beyondOther []byte) []byte {
 	out := []byte{1, 1, I32} // one group of locals: one, of type i32
 	out = w.chargeLengthUpTo(out, operation)
 	out = append(out, beyond(localTo)...)
-	if alsoFrom {
-		out = append(out, beyond(localOther)...)
-		out = append(out, opI32Or)
+	if beyondOther != nil {
+		out = append(append(out, beyondOther...), opI32Or)
 	}
 	out = append(out, opIf, 0x40)
 	out = append(out, operands(localTo, localOther, localLength)...)
@@ -173,15 +204,25 @@ func plusLeft(address byte) []byte {
 }
 
 func (w *rewriter) fillBody() []byte {
-	out := w.onePiece(memoryFill, false)
+	out := w.onePiece(memoryFill, nil)
 	out = append(out, w.loop(operands(localTo, localOther, localPiece), memoryFill, advance(localTo))...)
+	return append(out, opEnd)
+}
+
+// initBody traps at the first piece where the segment was dropped.
+func (w *rewriter) initBody(segment uint32) []byte {
+	operation := w.initOperation(segment)
+	behind := []byte{opLocalGet, localOther, opI64ExtendI32U, opLocalGet, localLength, opI64ExtendI32U, opI64Add, opI64Const}
+	behind = append(appendS64(behind, int64(len(w.m.data[segment].content))), opI64GtU)
+	out := w.onePiece(operation, behind)
+	out = append(out, w.loop(operands(localTo, localOther, localPiece), operation, advance(localTo), advance(localOther))...)
 	return append(out, opEnd)
 }
 
 // copyBody copies forward when the target lies before the source, and from the end otherwise, so that a piece is read before
 // it is written over.
 func (w *rewriter) copyBody() []byte {
-	out := w.onePiece(memoryCopy, true)
+	out := w.onePiece(memoryCopy, beyond(localOther))
 	out = append(out, opLocalGet, localTo, opLocalGet, localOther, opI32LeU, opIf, 0x40)
 	out = append(out, w.loop(operands(localTo, localOther, localPiece), memoryCopy, advance(localTo), advance(localOther))...)
 	out = append(out, opElse)

@@ -23,7 +23,7 @@ func (w *rewriter) sections(code []byte) []written {
 		{secExport, w.exportSection()},
 		{secStart, w.startSection()},
 		{secElement, w.elementSection()},
-		{secDataCount, w.kept(secDataCount)},
+		{secDataCount, w.dataCountSection()},
 		{secCode, code},
 		{secData, w.dataSection()},
 	}
@@ -176,10 +176,16 @@ func (w *rewriter) elementSection() []byte {
 	return out.Bytes()
 }
 
-// dataSection joins neighbouring segments, unless code can name them.
 func (w *rewriter) dataSection() []byte {
-	if merged, ok := w.m.mergedData(); ok && !w.m.has(secDataCount) && len(merged) > 0 {
-		return dataContent(merged)
+	if !w.m.has(secData) {
+		return nil
 	}
-	return w.kept(secData)
+	return dataContent(w.data.segments)
+}
+
+func (w *rewriter) dataCountSection() []byte {
+	if !w.m.has(secDataCount) {
+		return nil
+	}
+	return appendU32(nil, uint32(uint64(w.m.dataCount)+w.dataAdded()))
 }

@@ -287,6 +287,9 @@ func (m *Module) dataSection(r *reader) {
 			s.offset = m.constExpr(r)
 		}
 		s.content = r.bytes(r.u32())
+		if _, ok := constantOffset(s.offset); !ok && s.offset != nil {
+			r.within("bytes of a data segment whose place is not a constant", uint64(len(s.content)), placedBytes)
+		}
 		total += uint64(len(s.content))
 		r.within("bytes of all data segments", total, m.caps.DataBytes)
 		m.data = append(m.data, s)
@@ -294,5 +297,6 @@ func (m *Module) dataSection(r *reader) {
 }
 
 func (m *Module) dataCountSection(r *reader) {
-	r.within("data segments", uint64(r.u32()), m.caps.Segments)
+	m.dataCount = r.u32()
+	r.within("data segments", uint64(m.dataCount), m.caps.Segments)
 }
