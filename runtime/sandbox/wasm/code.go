@@ -313,32 +313,36 @@ func (m *Module) codeSection(r *reader) {
 
 // function reads one body: the locals, then every instruction up to the end of the function.
 func (m *Module) function(f *function, r *reader) {
-	locals := uint64(0)
+	locals, places := uint64(0), uint64(m.shapes[f.typ].params)
 	for range r.count("groups of locals", 2, m.caps.Locals) {
-		locals += uint64(r.u32())
-		r.valType()
+		n := uint64(r.u32())
+		locals += n
+		places += n * uint64(slotsOf(r.valType()))
 	}
 	r.within("locals of one function", locals, m.caps.Locals)
 	m.totals.locals += locals
 	r.within("locals of all functions", m.totals.locals, m.caps.AllLocals)
-	f.locals, f.code = uint32(locals), r.pos
+	f.locals, f.slots, f.code = uint32(locals), uint32(places), r.pos
 	s := scope{Module: m, r: r, locals: uint64(len(m.Types[f.typ].Params)) + locals, loops: []bool{false}}
-	var last, in instr
+	sc := m.newScale(f.typ)
+	var in instr
 	for len(s.loops) > 0 && r.err == nil {
-		last = in
 		if r.next(&in); r.err != nil {
 			return
 		}
 		s.count(&in)
-		s.indices(&in)
-		f.add(&in, &last)
+		if s.indices(&in); r.err != nil {
+			return
+		}
+		f.weight += sc.weigh(&in, r.b)
+		f.add(&in)
 	}
+	f.kept = sc.kept
 	s.products()
 }
 
 // add takes over what Rewrite has to know of a function.
-func (f *function) add(in, before *instr) {
-	f.weight += weight(in, before)
+func (f *function) add(in *instr) {
 	switch in.op {
 	case opCall, opCallIndirect:
 		f.calls = true

@@ -45,7 +45,9 @@ type Module struct {
 	wasm      []byte
 	caps      Caps
 	sections  []section
-	imported  [4]int // how many imports there are of each kind
+	shapes    []shape  // of Types
+	types     []uint32 // of all functions, imports first
+	imported  [4]int   // how many imports there are of each kind
 	funcs     []function
 	globals   []global
 	data      []segment

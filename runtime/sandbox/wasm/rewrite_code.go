@@ -42,8 +42,9 @@ type body struct {
 	stack   uint32  // stack units that the function accounts for; 0 when it calls nobody
 	labels  []label // what branches can name: the function itself, and the blocks around the instruction
 	weight  uint64  // of the code up to here
-	last    instr   // the instruction before
-	copied  int     // how much of f.body is written
+	scale   scale
+	last    instr // the instruction before
+	copied  int   // how much of f.body is written
 }
 
 // label is a block, or the function.
@@ -73,14 +74,14 @@ type label struct {
 //
 // So the path that is taken nearly always is the straight one; the compiler keeps the order.
 func (w *rewriter) function(f *function) []byte {
-	b := &body{rewriter: w, f: f, typ: w.m.Types[f.typ], r: reader{b: f.body, pos: f.code}, copied: f.code}
+	b := &body{rewriter: w, f: f, typ: w.m.Types[f.typ], r: reader{b: f.body, pos: f.code}, copied: f.code, scale: w.m.newScale(f.typ)}
 	values := uint32(len(b.typ.Params)) + f.locals
 	b.scratch = values
 	b.out = make([]byte, 0, len(f.body)+len(f.body)/4+64)
 	b.locals()
 	fuel := 1 + f.weight/fuelUnit
 	if f.calls {
-		bytes := frame(values, f.weight)
+		bytes := frame(uint64(f.slots)+f.kept, f.weight)
 		b.stack = bytes / stackUnit
 		fuel += uint64(bytes / stackPerFuel)
 	}
@@ -115,7 +116,7 @@ func (b *body) instructions() {
 	var in instr
 	for b.r.more() {
 		b.r.next(&in)
-		b.weight += weight(&in, &b.last)
+		b.weight += b.scale.weigh(&in, b.f.body)
 		b.instruction(&in)
 		b.last = in
 	}

@@ -96,7 +96,7 @@ func FuzzRewrite(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := Parse(b, Caps{Types: 1 << 20, Imports: 2000, Globals: 1 << 20, Exports: 1 << 20, BodyBytes: 1 << 30, Locals: 1 << 20, Functions: 1 << 20})
+		again, err := Parse(b, Caps{Types: 1 << 20, Imports: 2000, Globals: 1 << 20, Exports: 1 << 20, BodyBytes: 1 << 30, Locals: 1 << 20, Functions: 1 << 20, Nesting: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func FuzzRewrite(f *testing.F) {
 				t.Errorf("table %+v is not bounded", table)
 			}
 		}
-		if len(again.Tables) != len(m.Tables) || len(again.funcs) < len(m.funcs) || len(again.Imports) != len(m.Imports)+1 || len(again.Customs) > 0 || len(again.globals) != len(m.globals)+1 {
+		if len(again.Tables) != len(m.Tables) || len(again.funcs) < len(m.funcs) || len(again.Imports) != len(m.Imports)+1 || len(again.Customs) > 0 || len(again.globals) <= len(m.globals) {
 			t.Errorf("%+v became %+v", m, again)
 		}
 		if twice, _ := m.Rewrite(Bounds{}); !slices.Equal(b, twice) {

@@ -23,7 +23,8 @@ func (m *Module) typeSection(r *reader) {
 		if form := r.byte(); r.err == nil && form != 0x60 {
 			r.fail("type form %#x is not a function", form)
 		}
-		m.Types = append(m.Types, FuncType{Params: r.valTypes(m.caps.Values), Results: r.valTypes(m.caps.Values)})
+		t := FuncType{Params: r.valTypes(m.caps.Values), Results: r.valTypes(m.caps.Values)}
+		m.Types, m.shapes = append(m.Types, t), append(m.shapes, shapeOf(t))
 	}
 }
 
@@ -54,6 +55,7 @@ func (m *Module) importSection(r *reader) {
 		case KindFunc:
 			if imp.typ = r.index("type", len(m.Types)); r.err == nil {
 				imp.Type = m.Types[imp.typ]
+				m.types = append(m.types, imp.typ)
 			}
 		case KindTable:
 			r.refType()
@@ -88,7 +90,8 @@ func (m *Module) functionSection(r *reader) {
 	n := r.count("functions", 1, m.caps.Functions)
 	m.funcs = make([]function, 0, n)
 	for range n {
-		m.funcs = append(m.funcs, function{typ: r.index("type", len(m.Types))})
+		typ := r.index("type", len(m.Types))
+		m.funcs, m.types = append(m.funcs, function{typ: typ}), append(m.types, typ)
 	}
 }
 

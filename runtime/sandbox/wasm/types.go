@@ -123,11 +123,13 @@ type segment struct{ offset, content []byte }
 type function struct {
 	typ    uint32
 	locals uint32 // beside the parameters
+	slots  uint32 // of parameters and locals
 	from   int    // where the body begins in the module
 	body   []byte
 	code   int // where in body the code begins
 
 	weight  uint64 // of all its instructions
+	kept    uint64 // see scale
 	calls   bool
 	scratch bool // it works on pieces whose length has to be charged
 }

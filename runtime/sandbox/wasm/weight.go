@@ -55,7 +55,8 @@ func vectorWeight(sub uint32) uint32 {
 }
 
 // frame estimates the bytes of native stack that a call of a function takes. The compiler gives parameters, locals and every
-// value that it keeps over a call a place of their own; how many those are is not known here, and grows with the code.
-func frame(values uint32, weight uint64) uint32 {
-	return 64 + 8*values + uint32(min(weight, 1<<24))
+// value that it keeps over a call a place of their own; how many those are is not known here, and grows with the code. slots
+// are those that are known, of 8 bytes each.
+func frame(slots, weight uint64) uint32 {
+	return 64 + uint32(min(8*slots, 1<<28)) + uint32(min(weight, 1<<24))
 }

@@ -1,0 +1,108 @@
+package wasm
+
+// shape is how many places of 8 bytes the values of a type take: a vector takes two.
+type shape struct{ params, results uint32 }
+
+func shapeOf(t FuncType) shape { return shape{slots(t.Params), slots(t.Results)} }
+
+func slots(types []byte) (n uint32) {
+	for _, t := range types {
+		n += slotsOf(t)
+	}
+	return n
+}
+
+func slotsOf(t byte) uint32 {
+	if t == V128 {
+		return 2
+	}
+	return 1
+}
+
+// freely is how many values go along with a branch or a call for what the instruction weighs by itself. Those of compilers
+// have hardly ever more.
+const freely = 4
+
+// many returns a number of values that is worth counting.
+func many(n uint32) uint64 {
+	if n <= freely {
+		return 0
+	}
+	return uint64(n)
+}
+
+// scale weighs the instructions of one function, in order.
+type scale struct {
+	m      *Module
+	last   instr
+	labels []ends
+	moved  uint64 // values that the last instruction moved, when they were many
+	kept   uint64 // places for results of calls and of blocks, where they are many
+}
+
+// ends are how many values go along to a label with a branch, and are there at the end of its block.
+type ends struct{ branch, end uint32 }
+
+func (m *Module) newScale(typ uint32) scale {
+	results := m.shapes[typ].results
+	return scale{m: m, labels: []ends{{results, results}}}
+}
+
+// weigh returns what an instruction weighs, together with the values that it moves: those that go along with a branch, a
+// call or the end of a block may each be a load and a store. Its indices have been checked; code is what it was read from.
+func (s *scale) weigh(in *instr, code []byte) uint64 {
+	s.moved = 0
+	switch in.op {
+	case opBlock, opLoop, opIf:
+		s.begin(in)
+	case opElse:
+		s.moved = many(s.labels[len(s.labels)-1].end)
+	case opEnd:
+		s.moved = many(s.labels[len(s.labels)-1].end)
+		s.labels = s.labels[:len(s.labels)-1]
+	case opBr, opBrIf:
+		s.moved = many(s.target(in.a))
+	case opBrTable:
+		s.table(in, code)
+	case opReturn:
+		s.moved = many(s.labels[0].branch)
+	case opCall:
+		s.call(s.m.shapes[s.m.types[in.a]])
+	case opCallIndirect:
+		s.call(s.m.shapes[in.a])
+	}
+	w := weight(in, &s.last) + s.moved
+	s.last = *in
+	return w
+}
+
+func (s *scale) begin(in *instr) {
+	sh := shape{0, 1}
+	if in.a != noType {
+		sh = s.m.shapes[in.a]
+	}
+	l := ends{sh.results, sh.results}
+	if in.op == opLoop {
+		l.branch = sh.params
+		s.moved = many(sh.params)
+	}
+	s.labels = append(s.labels, l)
+	s.kept += many(sh.params) + many(sh.results)
+}
+
+func (s *scale) target(depth uint32) uint32 { return s.labels[len(s.labels)-1-int(depth)].branch }
+
+// table takes the largest of a br_table's targets.
+func (s *scale) table(in *instr, code []byte) {
+	most := uint32(0)
+	targets := reader{b: code, pos: in.targets}
+	for range in.count + 1 {
+		most = max(most, s.target(targets.u32()))
+	}
+	s.moved = many(most)
+}
+
+func (s *scale) call(sh shape) {
+	s.moved = many(sh.params + sh.results)
+	s.kept += many(sh.results)
+}
