@@ -9,9 +9,10 @@ import (
 
 const (
 	// callBytes is what a call costs beside its memory, in bytes: its stack, its state, what is kept of its standard output,
-	// and the first callBuffers bytes of its input, output, request and answer.
-	callBytes   = 1 << 20
-	callBuffers = 256 << 10
+	// the first callBuffers bytes of its input, output, request and answer, and the first callInstance bytes of its instance.
+	callBytes    = 1 << 20
+	callBuffers  = 256 << 10
+	callInstance = 256 << 10
 )
 
 // attempt runs a call once there is room for it in the budget: for at least need bytes, and for what the last call of the
@@ -19,7 +20,7 @@ const (
 func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.Invocation, need uint64) (toolabi.Outcome, error) {
 	defer c.program.close()
 	c.paid = max(c.buffers(), callBuffers)
-	beside := callBytes + c.paid - callBuffers
+	beside := callBytes + c.paid - callBuffers + max(m.beside, callInstance) - callInstance
 	c.memory.paid = max(m.info.MemoryMin, min(m.usual.Load(), c.memory.limit, s.budget.size-min(beside, s.budget.size)))
 	if need > beside+c.memory.paid {
 		c.memory.paid = need - beside

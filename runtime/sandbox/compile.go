@@ -38,6 +38,7 @@ type module struct {
 	engine   *engine
 	compiled wazero.CompiledModule
 	err      error
+	beside   uint64        // bytes that an instance takes beside its memory
 	usual    atomic.Uint64 // bytes of memory that the last call ended with
 
 	waiting int    // guarded by Sandbox.mu: the calls that want it and do not have it yet
@@ -132,6 +133,7 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 	if m.engine, err = s.engineFor(ctx, m.info.Manifest); err != nil {
 		return err
 	}
+	m.beside = b.InstanceBytes()
 	m.compiled, err = s.compile(ctx, m.engine, b, m.info)
 	return named(err, d.Short())
 }

@@ -42,19 +42,21 @@ type Module struct {
 	// HasStart says that the module has a start function, which runs when it is instantiated.
 	HasStart bool
 
-	wasm      []byte
-	caps      Caps
-	sections  []section
-	shapes    []shape  // of Types
-	types     []uint32 // of all functions, imports first
-	imported  [4]int   // how many imports there are of each kind
-	funcs     []function
-	globals   []global
-	data      []segment
-	dataCount uint32 // as announced for code
-	declared  []bool // by function: named in a global, an export or an element; nil when none is
-	start     uint32
-	totals    totals
+	wasm                      []byte
+	caps                      Caps
+	sections                  []section
+	shapes                    []shape  // of Types
+	types                     []uint32 // of all functions, imports first
+	imported                  [4]int   // how many imports there are of each kind
+	funcs                     []function
+	globals                   []global
+	data                      []segment
+	dataCount                 uint32 // as announced for code
+	declared                  []bool // by function: named in a global, an export or an element; nil when none is
+	start                     uint32
+	elements, elementSegments int // elements are those of all segments
+	growsTables               bool
+	totals                    totals
 }
 
 // totals are what the caps of all functions together count.

@@ -80,12 +80,8 @@ func (w *rewriter) tableSection() []byte {
 	}
 	b := appendU32(nil, uint32(len(w.m.Tables)))
 	for _, t := range w.m.Tables {
-		limit := w.m.caps.TableElements
-		if t.HasMax {
-			limit = min(limit, t.Max)
-		}
 		b = append(b, t.elem, 1)
-		b = appendU32(appendU32(b, t.Min), limit)
+		b = appendU32(appendU32(b, t.Min), w.m.tableMax(t))
 	}
 	return b
 }

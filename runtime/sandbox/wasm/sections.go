@@ -236,6 +236,7 @@ func (m *Module) elementSection(r *reader) {
 		s := m.elementHead(r)
 		total += uint64(s.count)
 		r.within("elements of all segments", total, m.caps.Elements)
+		m.elements, m.elementSegments = int(total), m.elementSegments+1
 		for range s.count {
 			if r.err != nil {
 				return
