@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -78,4 +79,30 @@ func (c *call) keep(ctx context.Context, n int) {
 		c.end(err)
 	}
 	c.paid = want
+}
+
+// callStack is the native stack of a call, in bytes.
+type callStack struct {
+	full int64  // what there is at the begin
+	paid uint64 // what there is room for beyond the shallow part, which is in callBytes
+}
+
+// shallowStack is how much of its stack a call may use for callBytes, in bytes.
+const shallowStack = 256 << 10
+
+// keepStack makes room for the native stack that a call uses, or unwinds it. A stack that is full is moved to one twice as
+// large, so that twice what is in use counts.
+func (c *call) keepStack(ctx context.Context, g wasm.Gauge) {
+	used := c.stack.full - g.StackBytes()
+	if used <= shallowStack {
+		return
+	}
+	want := (2*uint64(used) + callBytes - 1) / callBytes * callBytes
+	if want <= c.stack.paid {
+		return
+	}
+	if err := c.held.more(ctx, want-c.stack.paid); err != nil {
+		c.end(err)
+	}
+	c.stack.paid = want
 }

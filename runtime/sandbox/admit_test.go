@@ -359,3 +359,24 @@ func TestTablesAndElementsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestADeepStackIsCounted: calls in each other may use 16 MiB, which is moved as it grows.
+func TestADeepStackIsCounted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		depth int32
+		fits  bool
+	}{"shallow": {100, true}, "deep": {100_000, false}} {
+		g := newGuest()
+		ok := g.ok(t)
+		self := g.Func(nil, nil, 0) + 1
+		f := g.Func(i32, nil, 0, LocalGet(0), If, LocalGet(0), I32Const(1), I32Sub, Call(self), End)
+		g.invoke(0, I32Const(tc.depth), Call(f), ok)
+		box, s := openBudget(t, 8)
+		inv := toolabi.Invocation{Module: s.add(g.build(t)), Tool: "echo"}
+		out, err := box.Invoke(t.Context(), inv, nil)
+		var none *sandbox.MemoryError
+		if fits := err == nil && string(out.Output) == "{}"; fits != tc.fits || !fits && !errors.As(err, &none) {
+			t.Errorf("%s: %s, %v, %v", name, out.Output, out.Err, err)
+		}
+	}
+}

@@ -34,8 +34,9 @@ type call struct {
 	outputMax     int // bytes of output, without its envelope
 	outputRefused bool
 
-	held  *holding         // of the budget
-	paid  uint64           // bytes of input, output, request and result that there is room for
+	held  *holding // of the budget
+	paid  uint64   // bytes of input, output, request and result that there is room for
+	stack callStack
 	asked bool             // the host was asked for something, or the call has directories
 	said  map[string]*said // by function
 

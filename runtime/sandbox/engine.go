@@ -99,6 +99,7 @@ func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule
 	if !ok {
 		return nil, errors.Join(errors.New("instantiate: the module has no gauge"), mod.Close(ctx))
 	}
+	c.stack.full = wasm.Gauge(gauge.Get()).StackBytes()
 	return &instance{mod, mod.ExportedFunction(entry), gauge}, nil
 }
 

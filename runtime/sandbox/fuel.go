@@ -57,6 +57,7 @@ func (c *call) refill(ctx context.Context, g wasm.Gauge) wasm.Gauge {
 		c.overflowed = true
 		panic(errUnwind)
 	}
+	c.keepStack(ctx, g)
 	return filled
 }
 

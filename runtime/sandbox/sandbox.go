@@ -39,8 +39,8 @@ type Config struct {
 	Limits toolabi.Limits
 	// MemoryBudget is how much all calls together may hold, in bytes: their memories, and for each a MiB and what is over
 	// 256 KiB of its input, its output and what goes to and from a host function, and over 256 KiB of the instance's tables,
-	// elements and globals. A call that does not fit waits. 0 means half of what the machine, or the container, has, and at
-	// most 4 GiB.
+	// elements and globals, and twice what it uses of its native stack over 256 KiB. A call that does not fit waits. 0 means
+	// half of what the machine, or the container, has, and at most 4 GiB.
 	MemoryBudget uint64
 	// Caps bound the parts of a module; zero fields take the defaults of wasm.Caps.
 	Caps wasm.Caps

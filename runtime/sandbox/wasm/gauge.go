@@ -26,6 +26,9 @@ func (g Gauge) Overflowed() bool { return g.stack() < 0 }
 // A fuel below zero has taken one from the stack's bits.
 func (g Gauge) stack() int32 { return int32((int64(g) - int64(g.Fuel())) >> 32) }
 
+// StackBytes returns how much of the stack is left, in bytes; it is below 0 when it has overflowed.
+func (g Gauge) StackBytes() int64 { return int64(g.stack()) * stackUnit }
+
 // Refilled returns the gauge with so much fuel, at least 0, and the stack as it is.
 func (g Gauge) Refilled(fuel int32) Gauge {
 	return Gauge(uint64(uint32(g.stack()))<<32 | uint64(uint32(fuel)))
