@@ -324,7 +324,7 @@ func (m *Module) function(f *function, r *reader) {
 	r.within("locals of all functions", m.totals.locals, m.caps.AllLocals)
 	f.locals, f.slots, f.code = uint32(locals), uint32(places), r.pos
 	s := scope{Module: m, r: r, locals: uint64(len(m.Types[f.typ].Params)) + locals, loops: []bool{false}}
-	sc := m.newScale(f.typ)
+	sc := m.newScale(f)
 	var in instr
 	for len(s.loops) > 0 && r.err == nil {
 		if r.next(&in); r.err != nil {
@@ -338,7 +338,7 @@ func (m *Module) function(f *function, r *reader) {
 		m.growsTables = m.growsTables || in.op == opBulk && in.sub == bulkTableGrow
 		f.add(&in)
 	}
-	f.kept = sc.kept
+	f.plain, f.places = sc.plain, sc.places()
 	s.products()
 }
 

@@ -38,14 +38,23 @@ type scale struct {
 	labels []ends
 	moved  uint64 // values that the last instruction moved, when they were many
 	kept   uint64 // places for results of calls and of blocks, where they are many
+	locals uint64 // places of parameters and locals
+	sets   uint64 // how often a local was set so far
+	merged uint64 // values that were moved where paths meet
+	plain  uint64 // the weight without what was moved
 }
 
-// ends are how many values go along to a label with a branch, and are there at the end of its block.
-type ends struct{ branch, end uint32 }
+// ends are how many values go along to a label with a branch, and are there at the end of its block. sets are those of the
+// scale when it began.
+type ends struct {
+	branch, end uint32
+	merges      bool
+	sets        uint64
+}
 
-func (m *Module) newScale(typ uint32) scale {
-	results := m.shapes[typ].results
-	return scale{m: m, labels: []ends{{results, results}}}
+func (m *Module) newScale(f *function) scale {
+	results := m.shapes[f.typ].results
+	return scale{m: m, labels: []ends{{branch: results, end: results}}, locals: uint64(f.slots)}
 }
 
 // weigh returns what an instruction weighs, together with the values that it moves: those that go along with a branch, a
@@ -58,8 +67,9 @@ func (s *scale) weigh(in *instr, code []byte) uint64 {
 	case opElse:
 		s.moved = many(s.labels[len(s.labels)-1].end)
 	case opEnd:
-		s.moved = many(s.labels[len(s.labels)-1].end)
-		s.labels = s.labels[:len(s.labels)-1]
+		s.end()
+	case opLocalSet, opLocalTee:
+		s.sets++
 	case opBr, opBrIf:
 		s.moved = many(s.target(in.a))
 	case opBrTable:
@@ -71,9 +81,22 @@ func (s *scale) weigh(in *instr, code []byte) uint64 {
 	case opCallIndirect:
 		s.call(s.m.shapes[in.a])
 	}
-	w := weight(in, &s.last) + s.moved
+	w := weight(in, &s.last)
+	s.plain += w
 	s.last = *in
-	return w
+	return w + s.moved
+}
+
+// mergedPerWeight is how many values may be moved where paths meet, for the weight of the code, before each has a place of
+// its own in the estimate of a frame: more than in what compilers emit.
+const mergedPerWeight = 8
+
+// places are those of results and merged values.
+func (s *scale) places() uint64 {
+	if most := mergedPerWeight * s.plain; s.merged > most {
+		return s.kept + s.merged - most
+	}
+	return s.kept
 }
 
 func (s *scale) begin(in *instr) {
@@ -81,13 +104,25 @@ func (s *scale) begin(in *instr) {
 	if in.a != noType {
 		sh = s.m.shapes[in.a]
 	}
-	l := ends{sh.results, sh.results}
+	l := ends{branch: sh.results, end: sh.results, merges: in.op != opLoop, sets: s.sets}
 	if in.op == opLoop {
 		l.branch = sh.params
 		s.moved = many(sh.params)
 	}
 	s.labels = append(s.labels, l)
 	s.kept += many(sh.params) + many(sh.results)
+}
+
+// end moves what a block leaves. Where paths meet, a local that was set on one of them has to be in one place, so that each
+// path may move it there.
+func (s *scale) end() {
+	l := s.labels[len(s.labels)-1]
+	s.labels = s.labels[:len(s.labels)-1]
+	s.moved = many(l.end)
+	if l.merges {
+		merged := min(s.sets-l.sets, s.locals)
+		s.moved, s.merged = s.moved+merged, s.merged+merged
+	}
 }
 
 func (s *scale) target(depth uint32) uint32 { return s.labels[len(s.labels)-1-int(depth)].branch }

@@ -50,8 +50,53 @@ func TestManyValuesAreWeighed(t *testing.T) {
 			continue
 		}
 		f := m.funcs[4]
-		if f.weight != tc.weight || f.kept != tc.kept {
-			t.Errorf("%s: weight %d and %d places, want %d and %d", tc.name, f.weight, f.kept, tc.weight, tc.kept)
+		if f.weight != tc.weight || f.places != tc.kept {
+			t.Errorf("%s: weight %d and %d places, want %d and %d", tc.name, f.weight, f.places, tc.weight, tc.kept)
 		}
+	}
+}
+
+// TestMergesAreWeighed holds that the end of a block weighs what may have to be moved there: the locals that were set in it,
+// each once.
+func TestMergesAreWeighed(t *testing.T) {
+	set := func(local byte) []byte { return []byte{opI32Const, 0, opLocalSet, local} } // weighs 2
+	for _, tc := range []struct {
+		name string
+		code []byte
+		want uint64
+	}{
+		{"outside of the block", slices.Concat(set(0), []byte{opBlock, 0x40, opEnd}), 2},
+		{"in the block", slices.Concat([]byte{opBlock, 0x40}, set(0), []byte{opEnd}), 3},
+		{"in a block in the block", slices.Concat([]byte{opBlock, 0x40, opBlock, 0x40}, set(0), set(1), []byte{opEnd, opEnd}), 8},
+		{"in an if", slices.Concat([]byte{opI32Const, 0, opIf, 0x40}, set(0), []byte{opElse}, set(1), []byte{opEnd}), 8},
+		{"in a loop, which only its begin leads into", slices.Concat([]byte{opLoop, 0x40}, set(0), []byte{opEnd}), 2},
+		{"more often than there are locals", slices.Concat([]byte{opBlock, 0x40}, bytes.Repeat(set(2), 10), []byte{opEnd}), 23},
+	} {
+		body := slices.Concat([]byte{1, 3, I32}, tc.code, []byte{opEnd})
+		m, err := Parse(module(written{secType, []byte{1, 0x60, 0, 0}}, written{secFunction, []byte{1, 0}},
+			written{secCode, slices.Concat([]byte{1, byte(len(body))}, body)}), Caps{})
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+		} else if got := m.funcs[0].weight; got != tc.want {
+			t.Errorf("%s: weight %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestMergesBeyondMeasureHavePlaces has 100 blocks in each other in whose innermost 100 locals are set.
+func TestMergesBeyondMeasureHavePlaces(t *testing.T) {
+	body := slices.Concat([]byte{1, 100, I32}, bytes.Repeat([]byte{opBlock, 0x40}, 100))
+	for i := range byte(100) {
+		body = append(body, opI32Const, 0, opLocalSet, i)
+	}
+	body = append(body, bytes.Repeat([]byte{opEnd}, 101)...)
+	m, err := Parse(module(written{secType, []byte{1, 0x60, 0, 0}}, written{secFunction, []byte{1, 0}},
+		written{secCode, slices.Concat([]byte{1}, appendU32(nil, uint32(len(body))), body)}), Caps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := m.funcs[0]
+	if f.plain != 200 || f.weight != 10_200 || f.places != 10_000-mergedPerWeight*200 {
+		t.Errorf("weight %d, %d without values, and %d places", f.weight, f.plain, f.places)
 	}
 }

@@ -74,14 +74,14 @@ type label struct {
 //
 // So the path that is taken nearly always is the straight one; the compiler keeps the order.
 func (w *rewriter) function(f *function) []byte {
-	b := &body{rewriter: w, f: f, typ: w.m.Types[f.typ], r: reader{b: f.body, pos: f.code}, copied: f.code, scale: w.m.newScale(f.typ)}
+	b := &body{rewriter: w, f: f, typ: w.m.Types[f.typ], r: reader{b: f.body, pos: f.code}, copied: f.code, scale: w.m.newScale(f)}
 	values := uint32(len(b.typ.Params)) + f.locals
 	b.scratch = values
 	b.out = make([]byte, 0, len(f.body)+len(f.body)/4+64)
 	b.locals()
 	fuel := 1 + f.weight/fuelUnit
 	if f.calls {
-		bytes := frame(uint64(f.slots)+f.kept, f.weight)
+		bytes := frame(uint64(f.slots)+f.places, f.plain)
 		b.stack = bytes / stackUnit
 		fuel += uint64(bytes / stackPerFuel)
 	}

@@ -129,7 +129,8 @@ type function struct {
 	code   int // where in body the code begins
 
 	weight  uint64 // of all its instructions
-	kept    uint64 // see scale
+	plain   uint64 // the weight without values that are moved
+	places  uint64 // see scale
 	calls   bool
 	scratch bool // it works on pieces whose length has to be charged
 }
