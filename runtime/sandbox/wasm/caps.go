@@ -30,6 +30,10 @@ type Caps struct {
 	// BranchTargets counts the targets of every br_table of one function, AllBranchTargets of all. Defaults 65,520 and
 	// 4,000,000.
 	BranchTargets, AllBranchTargets uint32
+	// Moved counts the values that go along with the branches, calls and blocks of all functions, and Kept those that calls
+	// and blocks of one function leave, where they are more than four. Defaults 67,108,864 and 1,048,576. Checking types
+	// takes each of them in hand, and keeps the latter.
+	Moved, Kept uint32
 	// Tables counts them. Default 4.
 	Tables uint32
 	// TableElements bounds what all tables begin with together, and each at any time. Default 262,144.
@@ -69,6 +73,8 @@ func (c Caps) withDefaults() Caps {
 		{&c.AllLocals, 8 << 20},
 		{&c.BranchTargets, 65_520},
 		{&c.AllBranchTargets, 4_000_000},
+		{&c.Moved, 64 << 20},
+		{&c.Kept, 1 << 20},
 		{&c.Tables, 4},
 		{&c.TableElements, 1 << 18},
 		{&c.Segments, 100_000},

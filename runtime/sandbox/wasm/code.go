@@ -335,6 +335,7 @@ func (m *Module) function(f *function, r *reader) {
 			return
 		}
 		f.weight += sc.weigh(&in, r.b)
+		s.values(&sc)
 		m.growsTables = m.growsTables || in.op == opBulk && in.sub == bulkTableGrow
 		f.add(&in)
 	}

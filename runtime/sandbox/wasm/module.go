@@ -60,7 +60,7 @@ type Module struct {
 }
 
 // totals are what the caps of all functions together count.
-type totals struct{ locals, blocks, targets uint64 }
+type totals struct{ locals, blocks, targets, moved uint64 }
 
 // section is where a section stands: wasm[from:to] is all of it, wasm[body:to] its content.
 type section struct {

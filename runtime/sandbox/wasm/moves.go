@@ -37,10 +37,12 @@ type scale struct {
 	last   instr
 	labels []ends
 	moved  uint64 // values that the last instruction moved, when they were many
+	along  uint64 // values that it may move, those of every target of a br_table
+	met    uint64 // locals that it moved, where paths meet
 	kept   uint64 // places for results of calls and of blocks, where they are many
 	locals uint64 // places of parameters and locals
 	sets   uint64 // how often a local was set so far
-	merged uint64 // values that were moved where paths meet
+	merged uint64 // all locals that were moved
 	plain  uint64 // the weight without what was moved
 }
 
@@ -60,7 +62,7 @@ func (m *Module) newScale(f *function) scale {
 // weigh returns what an instruction weighs, together with the values that it moves: those that go along with a branch, a
 // call or the end of a block may each be a load and a store. Its indices have been checked; code is what it was read from.
 func (s *scale) weigh(in *instr, code []byte) uint64 {
-	s.moved = 0
+	s.moved, s.along, s.met = 0, 0, 0
 	switch in.op {
 	case opBlock, opLoop, opIf:
 		s.begin(in)
@@ -84,7 +86,7 @@ func (s *scale) weigh(in *instr, code []byte) uint64 {
 	w := weight(in, &s.last)
 	s.plain += w
 	s.last = *in
-	return w + s.moved
+	return w + s.moved + s.met
 }
 
 // mergedPerWeight is how many values may be moved where paths meet, for the weight of the code, before each has a place of
@@ -120,21 +122,20 @@ func (s *scale) end() {
 	s.labels = s.labels[:len(s.labels)-1]
 	s.moved = many(l.end)
 	if l.merges {
-		merged := min(s.sets-l.sets, s.locals)
-		s.moved, s.merged = s.moved+merged, s.merged+merged
+		s.met = min(s.sets-l.sets, s.locals)
+		s.merged += s.met
 	}
 }
 
 func (s *scale) target(depth uint32) uint32 { return s.labels[len(s.labels)-1-int(depth)].branch }
 
-// table takes the largest of a br_table's targets.
+// table moves what the largest of a br_table's targets takes.
 func (s *scale) table(in *instr, code []byte) {
-	most := uint32(0)
 	targets := reader{b: code, pos: in.targets}
 	for range in.count + 1 {
-		most = max(most, s.target(targets.u32()))
+		n := many(s.target(targets.u32()))
+		s.moved, s.along = max(s.moved, n), s.along+n
 	}
-	s.moved = many(most)
 }
 
 func (s *scale) call(sh shape) {

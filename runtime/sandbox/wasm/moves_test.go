@@ -2,7 +2,9 @@ package wasm
 
 import (
 	"bytes"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -98,5 +100,41 @@ func TestMergesBeyondMeasureHavePlaces(t *testing.T) {
 	f := m.funcs[0]
 	if f.plain != 200 || f.weight != 10_200 || f.places != 10_000-mergedPerWeight*200 {
 		t.Errorf("weight %d, %d without values, and %d places", f.weight, f.plain, f.places)
+	}
+}
+
+// TestManyValuesAreCapped takes calls that are never reached, and of which only the check of types sees anything: 60,000 of
+// them, 120 KB, took 2 GB to check.
+func TestManyValuesAreCapped(t *testing.T) {
+	typ := append(appendU32([]byte{2, 0x60, 0, 0, 0x60, 0}, 1000), bytes.Repeat([]byte{I32}, 1000)...)
+	parse := func(calls int, caps Caps) error {
+		body := slices.Concat([]byte{0, opUnreachable}, bytes.Repeat([]byte{opCall, 0}, calls), []byte{opUnreachable, opEnd})
+		code := slices.Concat([]byte{2, 3, 0, opUnreachable, opEnd}, appendU32(nil, uint32(len(body))), body)
+		_, err := Parse(module(written{secType, typ}, written{secFunction, []byte{2, 1, 0}}, written{secCode, code}), caps)
+		return err
+	}
+	if err := parse(1000, Caps{Values: 1000}); err != nil {
+		t.Error(err)
+	}
+	for what, caps := range map[string]Caps{"leave": {Values: 1000}, "all functions": {Values: 1000, Moved: 1_000_000, Kept: 1 << 30}} {
+		var over *CapError
+		if err := parse(1100, caps); !errors.As(err, &over) || !strings.Contains(over.What, what) {
+			t.Errorf("%v, want a CapError of what they %s", err, what)
+		}
+	}
+}
+
+// TestEveryTargetOfATableTakesItsValues: the check of types looks at all of them for each.
+func TestEveryTargetOfATableTakesItsValues(t *testing.T) {
+	typ := append(appendU32([]byte{2, 0x60, 0, 0, 0x60, 0}, 1000), bytes.Repeat([]byte{I32}, 1000)...)
+	body := slices.Concat([]byte{0, opBlock, 1, opUnreachable, opBrTable}, appendU32(nil, 999), make([]byte, 1000), []byte{opEnd, opUnreachable, opEnd})
+	code := slices.Concat([]byte{1}, appendU32(nil, uint32(len(body))), body)
+	wasm := module(written{secType, typ}, written{secFunction, []byte{1, 0}}, written{secCode, code})
+	if _, err := Parse(wasm, Caps{Values: 1000, Moved: 1_001_000}); err != nil {
+		t.Error(err)
+	}
+	var over *CapError
+	if _, err := Parse(wasm, Caps{Values: 1000, Moved: 1_000_999}); !errors.As(err, &over) {
+		t.Errorf("%v, want a CapError", err)
 	}
 }

@@ -61,6 +61,13 @@ func (s *scope) products() {
 	s.r.within("times locals by loops in each other", s.locals*uint64(s.deepest), s.caps.LocalLoops)
 }
 
+// values holds those that instructions move and leave against the caps.
+func (s *scope) values(sc *scale) {
+	s.totals.moved += max(sc.moved, sc.along)
+	s.r.within("values of the branches, calls and blocks of all functions", s.totals.moved, s.caps.Moved)
+	s.r.within("values that the calls and blocks of one function leave", sc.kept, s.caps.Kept)
+}
+
 // indices checks what an instruction names. Types are left to the compiler, but an index beyond the module's own could
 // become that of something that Rewrite adds.
 func (s *scope) indices(in *instr) {
