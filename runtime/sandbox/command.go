@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -71,7 +72,8 @@ func (s *Sandbox) runProgram(ctx context.Context, m *module, c *call, inv toolab
 func (c *call) programEnded() toolabi.Outcome {
 	if c.exit != nil && *c.exit != 0 {
 		message := fmt.Sprintf("the program exited with status %d", *c.exit)
-		if line := lastLine(c.stdio.text()); line != "" {
+		said := c.stdio.text()
+		if line := cmp.Or(panicLine(said), lastLine(said)); line != "" {
 			message += ": " + toolabi.CutText(line, 500)
 		}
 		e := toolabi.NewError(toolabi.Exited, message)

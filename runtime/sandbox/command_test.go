@@ -128,6 +128,23 @@ func TestAProgramReadsItsInput(t *testing.T) {
 	}
 }
 
+// A stack trace follows the line that says why.
+func TestAnExitSaysTheLineThatMostLikelyTellsWhy(t *testing.T) {
+	for text, want := range map[string]string{
+		"reading\nno such file\n": "status 2: no such file",
+		"panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:60 +0xb6\n": "status 2: panic: boom",
+		"thread 'main' panicked at src/main.rs:2:5:\nboom\n":                            "status 2: thread 'main' panicked at src/main.rs:2:5:",
+		"": "status 2",
+	} {
+		p := newCommand(toolabi.Command{})
+		p.Data(textAt, []byte(text))
+		out := outcome(t, p.start(p.print(2, int32(len(text))), append(I32Const(2), Call(p.exit)...)).build(t), nil)
+		if wantCode(t, out, toolabi.Exited); out.Err != nil && !strings.HasSuffix(out.Err.Message, want) {
+			t.Errorf("%q: message is %q, want %q at its end", text, out.Err.Message, want)
+		}
+	}
+}
+
 func TestHowAProgramEnds(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -149,15 +149,20 @@ func firstLine(err error) string {
 
 // hint returns, in parentheses, the line of the guest's output that most likely says why it stopped.
 func (c *call) hint() string {
-	best := ""
-	for line := range strings.Lines(string(c.stdio.text())) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.Contains(line, "panicked at") {
-			best = line
-		}
-	}
-	if best == "" {
+	line := panicLine(c.stdio.text())
+	if line == "" {
 		return ""
 	}
-	return " (" + toolabi.CutText(best, 500) + ")"
+	return " (" + toolabi.CutText(line, 500) + ")"
+}
+
+// panicLine returns the last line with which the runtime of a language says why it gives up.
+func panicLine(text []byte) (last string) {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.Contains(line, "panicked at") {
+			last = line
+		}
+	}
+	return last
 }
