@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -120,6 +122,7 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 		Started: intent.Started, Seed: intent.Seed, Limits: f.limits.Limits, Mounts: mounts, Pause: f.pause,
 	}, f.host)
 	r.use(func(u *Usage) { u.Fuel += out.Fuel })
+	f.says(out.Stderr)
 	if opaque {
 		return r.opaqueOutcome(ctx, f, mounts, out, err)
 	}
@@ -131,6 +134,16 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 		out = toolabi.Outcome{Err: limit}
 	}
 	return f.outcome(out)
+}
+
+// says shows people the end of what a guest printed. It is not recorded, so a call that is entered again is heard again.
+func (f *frame) says(printed []byte) {
+	lines := slices.DeleteFunc(strings.Split(string(printed), "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	for _, line := range lines[max(0, len(lines)-toolabi.MaxSaid):] {
+		f.run.engine.observe(Event{
+			Run: f.run.id, Step: f.step, Name: f.tool.Name, Phase: Said, Level: toolabi.LevelInfo, Text: toolabi.CutText(line, toolabi.MaxText),
+		})
+	}
 }
 
 // prepare returns when a module can be entered at once.

@@ -100,7 +100,7 @@ const (
 	Ended
 	// Served: its outcome came from the log; nothing was executed.
 	Served
-	// Said: a tool wrote a log line.
+	// Said: a tool wrote a log line, or printed one to its standard output or error; what it printed is known when it has ended.
 	Said
 	// Progressed: a tool said how far it is.
 	Progressed

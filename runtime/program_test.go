@@ -675,3 +675,31 @@ func TestMoreGrantsDoNotChangeWhatACallBeganWith(t *testing.T) {
 		t.Errorf("wrote %d times, with %v and then %v", w.wrote, w.seen[1].Mounts, w.seen[2].Mounts)
 	}
 }
+
+func TestWhatAProgramWritesToStandardErrorIsShown(t *testing.T) {
+	for _, failed := range []error{nil, errors.New("the host lost it")} {
+		w := newWorkshop(t, toolabi.ReadOnly, false)
+		w.invoke = func(context.Context, toolabi.Invocation) (toolabi.Outcome, error) {
+			long := strings.Repeat("x", toolabi.MaxText+1)
+			return toolabi.Outcome{Output: []byte(`"done"`), Stderr: []byte("first\n\n" + strings.Repeat("more\n", 2*toolabi.MaxSaid) + long + "\nlast")}, failed
+		}
+		var said []string
+		p := w.process(w.mem.Handle(), func(c *runtime.Config) {
+			c.Invoker = w
+			c.Observe = func(ev runtime.Event) {
+				if ev.Phase == runtime.Said {
+					if ev.Step != "s" || ev.Level != toolabi.LevelInfo {
+						t.Errorf("%+v", ev)
+					}
+					said = append(said, ev.Text)
+				}
+			}
+		})
+		if _, err := w.drive(t.Context(), p); failed == nil && err != nil {
+			t.Fatal(err)
+		}
+		if n := len(said); n != toolabi.MaxSaid || said[0] != "more" || said[n-1] != "last" || len(said[n-2]) != toolabi.MaxText {
+			t.Errorf("%d lines were shown, of at most %d, the last ones of them", len(said), toolabi.MaxSaid)
+		}
+	}
+}

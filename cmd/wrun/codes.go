@@ -155,7 +155,8 @@ fuel, this version of wrun counts fuel otherwise than the one that began the cal
 one goes on with it.`}
 	codeFailed = code{"W0406", exitFailed, "the run failed", `
 A tool or the plan said that it failed. The run is closed: resuming it returns the same.
-"wrun show RUN" lists what happened.`}
+"wrun show RUN" lists what happened. What a tool prints is not kept: a new run with --verbose
+shows it.`}
 	codeDenied = code{"W0407", exitDenied, "denied", `
 The operator's grants or the tool's own declaration do not allow it, and it was not
 executed. The denial is recorded: the same run keeps it. Begin a new run with the grant
