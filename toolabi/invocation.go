@@ -67,8 +67,8 @@ type Limits struct {
 	MemoryBytes uint64 `cbor:"2,keyasint,omitempty" json:"memory_bytes,omitempty"`
 	// OutputBytes is the longest reply. Default and most: MaxOutput.
 	OutputBytes uint64 `cbor:"3,keyasint,omitempty" json:"output_bytes,omitempty"`
-	// Fuel is how much the call may compute, in units of about one instruction; see docs/abi.md. Default: no limit beside
-	// TimeoutMS.
+	// Fuel is how much the call may compute, in units that pay for 16 simple instructions; see docs/abi.md. Default: no limit
+	// beside TimeoutMS.
 	Fuel uint64 `cbor:"4,keyasint,omitempty" json:"fuel,omitempty"`
 }
 

@@ -75,7 +75,7 @@ func (a *app) noteDirs(modules []runtime.Module, g hostfuncs.Grants) {
 type limitFlags struct{ fuel uint64 }
 
 func (l *limitFlags) add(c *cobra.Command) {
-	c.Flags().Uint64Var(&l.fuel, "fuel", 0, "let each call compute at most so `MUCH`, in units of about one instruction (default no limit beside its time)")
+	c.Flags().Uint64Var(&l.fuel, "fuel", 0, "let each call use at most so `MUCH` fuel, a unit of which pays for 16 instructions; \"wrun show\" says what calls used (default no limit beside its time)")
 }
 
 func (l *limitFlags) limits() toolabi.Limits { return toolabi.Limits{Fuel: l.fuel} }
