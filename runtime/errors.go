@@ -204,6 +204,7 @@ func (e *UngrantedError) Error() string {
 
 // DirError says that a directory which a run was granted cannot be used now. Nothing was entered.
 type DirError struct {
+	// Run is "" when the run was not begun because of it.
 	Run string
 	Err error
 }

@@ -611,7 +611,7 @@ func TestADirectoryThatIsNotGrantedIsAskedForBeforeAnythingIsWritten(t *testing.
 	spec, _ = w.spec()
 	spec.Grants.Dirs[0].Path += "/gone"
 	var gone *runtime.DirError
-	if _, err := p.Start(t.Context(), "r", spec, modules, true); !errors.As(err, &gone) || !strings.Contains(err.Error(), "is not there") {
+	if _, err := p.Start(t.Context(), "r", spec, modules, true); !errors.As(err, &gone) || gone.Run != "" || !strings.Contains(err.Error(), "is not there") {
 		t.Errorf("started with %v", err)
 	}
 	spec.Grants.Dirs[0].Path = "relative"

@@ -78,7 +78,7 @@ func (s *Spec) differs(o *Spec) string {
 }
 
 // judgeGrants says why a run must not begin with its grants: a program has to find every directory that it wants.
-func (s *Spec) judgeGrants(run string) error {
+func (s *Spec) judgeGrants() error {
 	if err := s.Grants.Validate(); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
@@ -87,7 +87,7 @@ func (s *Spec) judgeGrants(run string) error {
 		if len(missing) > 0 {
 			return &UngrantedError{Module: m.Name, Dirs: missing}
 		}
-		if err := usable(run, s.Grants, mounts); err != nil {
+		if err := usable("", s.Grants, mounts); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 	if err := e.attach(ctx, run, &spec); !errors.Is(err, journal.ErrNotFound) {
 		return false, err
 	}
-	if err := spec.judgeGrants(run); err != nil {
+	if err := spec.judgeGrants(); err != nil {
 		return false, err
 	}
 	if err := e.storeModules(ctx, spec, modules); err != nil {

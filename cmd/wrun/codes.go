@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // exits are the exit codes, in the order of the documentation. They are append-only.
 var exits = []struct{ code, meaning string }{
 	{"0", "done"},
@@ -92,9 +94,11 @@ A part of the module is larger than wrun accepts. The message names the limit.`}
 A module is compiled before it is first run, in a process of its own that may take 60 s and
 2 GiB of memory. Nothing of the module ran, and nothing was written about a call of it. A
 module of ordinary size that takes more was made to; one that is large, on a machine that
-is slow or busy, may be allowed more if you trust it:
+is slow or busy, may be allowed more if you trust it, with
 
-  WRUN_COMPILE_TIMEOUT=5m WRUN_COMPILE_MEMORY=4GiB wrun resume RUN`}
+  ` + strings.TrimSpace(moreToCompile) + `
+
+before the same command, or before "wrun resume RUN" where there is a run already.`}
 
 	codeNoJournal = code{"W0301", exitMissing, "no journal", `
 There is no journal at this place. "wrun call" and "wrun run" make one; every other verb

@@ -14,6 +14,9 @@ import (
 // compileModule is the verb by which the command starts itself to compile a module.
 const compileModule = "compile-module"
 
+// moreToCompile stands before a command that may take more to compile than it does by default.
+const moreToCompile = "WRUN_COMPILE_TIMEOUT=5m WRUN_COMPILE_MEMORY=4GiB "
+
 func newCompileModule(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:                compileModule,

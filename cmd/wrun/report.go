@@ -25,6 +25,8 @@ type problem struct {
 	title string
 	// where, known and next are the lines below the title; empty ones are left out.
 	where, known, next string
+	// unbegun says that nothing was written of the run, so that there is none to name.
+	unbegun bool
 }
 
 // report writes err to standard error and returns the command's exit code. It is the only place that does either.
@@ -43,13 +45,16 @@ func (a *app) report(ctx context.Context, err error) int {
 		p.exit = 128 + int(sig.signal) // and what is left to do is said
 	}
 	var of *runError
-	if errors.As(err, &of) {
+	if errors.As(err, &of) && !p.unbegun {
 		if p.where == "" {
 			p.where = of.run
 		}
 		if p.next == "" {
 			p.next = a.nextOfRun(p.code, of.run)
 		}
+	}
+	if p.next == "" && p.code == codeCompile { // before there is a run
+		p.next = "the same command, with " + strings.TrimSpace(moreToCompile) + " before it"
 	}
 	a.saying.Lock()
 	defer a.saying.Unlock()
@@ -81,8 +86,10 @@ func (a *app) reportJSON(p problem) {
 // nextOfRun is what to type after a problem with a run for which nothing better is known.
 func (a *app) nextOfRun(c code, run string) string {
 	switch c {
-	case codeInterrupted, codeOutput, codeJournal, codeNoSpace, codeExpired, codeGaveUp, codeMemory:
+	case codeInterrupted, codeOutput, codeJournal, codeNoSpace, codeExpired, codeGaveUp, codeMemory, codeDir:
 		return a.cmd("resume " + run)
+	case codeCompile:
+		return moreToCompile + a.cmd("resume "+run)
 	case codeOpen:
 		return a.cmd("resume "+run) + "\n" + a.cmd("cancel "+run)
 	case codeNothingOpen, codeClosed, codeNoStep, codeNothingToUndo, codeContradicted:
@@ -154,11 +161,10 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.Is(err, runtime.ErrNoStep):
 		return problem{code: codeNoStep}, true
 	case errors.As(err, &gone):
-		p := problem{code: codeDir}
-		if gone.Run != "" {
-			p.where = gone.Run
+		if gone.Run == "" {
+			return problem{code: codeDir, next: "the same command, with a directory that is there", unbegun: true}, true
 		}
-		return p, true
+		return problem{code: codeDir, where: gone.Run, known: "nothing was entered; the run goes on once the directory is back"}, true
 	case errors.As(err, &diverged):
 		return problem{code: codeDiverged, next: a.cmd("log " + diverged.Run)}, true
 	case errors.As(err, &busy):
@@ -336,7 +342,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 	case errors.As(err, &other):
 		return problem{code: codeOtherRun, next: a.cmd("resume " + other.Run)}, true
 	case errors.As(err, &ungranted):
-		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " ")}, true
+		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " "), unbegun: true}, true
 	case errors.As(err, &conflict):
 		return problem{code: codeDir}, true
 	case errors.Is(err, runtime.ErrNoKey):
