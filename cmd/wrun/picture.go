@@ -49,6 +49,7 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 		if err != nil {
 			return nil, err
 		}
+		_, open := p.state.Open[e.Step]
 		if err := p.state.Apply(e); err != nil {
 			return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
 		}
@@ -70,7 +71,11 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 		case journal.Released:
 			p.stopped = e.Note
 		case journal.Late:
-			p.late = append(p.late, e)
+			if _, still := p.state.Open[e.Step]; !open || still {
+				p.late = append(p.late, e)
+			} else if err := byStep[e.Step].add(ctx, h, e); err != nil { // somebody settled it in a run that is closed
+				return nil, err
+			}
 		case journal.Finished:
 			if err := p.finished(ctx, h, e); err != nil {
 				return nil, err
@@ -144,10 +149,10 @@ func decodeError(body []byte) *toolabi.Error {
 
 // add folds an entry of the step.
 func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) error {
-	switch e.Kind {
-	case journal.Void:
+	switch {
+	case e.Kind == journal.Void, e.Kind == journal.Late && e.Outcome != journal.OK && e.Effect == journal.EffectNone:
 		s.ended, s.status = e.Time, "did not happen"
-	case journal.Result:
+	case e.Kind == journal.Result, e.Kind == journal.Late:
 		s.ended, s.status, s.fuel = e.Time, e.Outcome.String(), e.Fuel
 		if e.Outcome != journal.OK {
 			body, err := h.Body(ctx, e)

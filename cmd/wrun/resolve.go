@@ -143,7 +143,11 @@ func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdi
 		if err := h.Resolve(ctx, run, step, res); err != nil {
 			return &runError{run, err}
 		}
-		a.say("%s of run %s is settled. next: %s", step, run, a.cmd("resume "+run))
+		next := "resume "
+		if p, err := readPicture(ctx, h, run); err == nil && p.state.Finished {
+			next = "show "
+		}
+		a.say("%s of run %s is settled. next: %s", step, run, a.cmd(next+run))
 		return nil
 	})
 }
