@@ -38,42 +38,31 @@ func drivers() map[string]engine.DriverInfo {
 	return map[string]engine.DriverInfo{call.Name: call.Driver(), plan.Name: plan.Driver(), engine.RollbackDriver: rollback.Driver()}
 }
 
-// open opens the journal and what runs need. With create a journal that is missing is made.
-func (a *app) open(ctx context.Context, create bool, policy engine.Policy) (*wrun.Host, error) {
-	path, err := a.journal()
-	if err != nil {
-		return nil, err
-	}
-	cache, err := cacheDir()
-	if err != nil {
-		return nil, err
-	}
-	compiler, err := compilerCommand()
-	if err != nil {
-		return nil, err
-	}
-	return wrun.Open(ctx, wrun.Config{
-		Journal: path, Create: create, Cache: cache, Compiler: compiler, Drivers: drivers(), Policy: policy,
-		MemoryBudget: uint64(a.memoryBudget), Observe: a.observe, OnCompile: a.compiling, Rescue: a.rescue,
-	})
-}
-
-// with opens the journal, calls f, which drives nothing, and closes it. With create a journal that is missing is made.
+// with opens the journal, calls f, which enters nothing, and closes it. With create a journal that is missing is made.
 func (a *app) with(ctx context.Context, create bool, f func(*wrun.Host) error) error {
-	return a.opened(ctx, create, nil, f)
+	return a.opened(ctx, wrun.Config{Create: create}, f)
 }
 
-// driving is with for what drives runs, and so needs the operator's policy.
+// driving is with for what drives runs, and so needs the operator's policy and a place for compiled code.
 func (a *app) driving(ctx context.Context, create bool, f func(*wrun.Host) error) error {
 	policy, err := a.policy()
 	if err != nil {
 		return err
 	}
-	return a.opened(ctx, create, policy, f)
+	compiler, err := compilerCommand()
+	if err != nil {
+		return err
+	}
+	return a.opened(ctx, wrun.Config{Create: create, Policy: policy, Cache: cacheDir(), Compiler: compiler}, f)
 }
 
-func (a *app) opened(ctx context.Context, create bool, policy engine.Policy, f func(*wrun.Host) error) (err error) {
-	h, err := a.open(ctx, create, policy)
+func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) error) (err error) {
+	if cfg.Journal, err = a.journal(); err != nil {
+		return err
+	}
+	cfg.Drivers, cfg.MemoryBudget = drivers(), uint64(a.memoryBudget)
+	cfg.Observe, cfg.OnCompile, cfg.Rescue = a.observe, a.compiling, a.rescue
+	h, err := wrun.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
@@ -103,20 +92,25 @@ func (a *app) journal() (string, error) {
 	return filepath.Join(dir, "wrun", "journal.db"), nil
 }
 
-// cacheDir is where compiled modules are kept, "" when there is no place for them.
-func cacheDir() (string, error) {
+// cacheDir is where compiled modules are kept, "" when there is no place for them by default: slower, but not wrong.
+func cacheDir() string {
 	if p := os.Getenv("WRUN_CACHE"); p != "" {
-		return p, nil
+		return p
 	}
 	dir, err := os.UserCacheDir()
-	if err == nil {
-		dir = filepath.Join(dir, "wrun", "modules")
-		err = os.MkdirAll(dir, 0o700)
-	}
 	if err != nil {
-		return "", nil // slower, but not wrong
+		return ""
 	}
-	return dir, nil
+	dir = filepath.Join(dir, "wrun", "modules")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return ""
+	}
+	probe, err := os.MkdirTemp(dir, "view-") // as what a killed process leaves, which is swept
+	if err != nil {
+		return ""
+	}
+	_ = os.Remove(probe)
+	return dir
 }
 
 // maxSaid is the longest text that is written for people at a time, in bytes. Tools and servers may have a part in it.

@@ -99,6 +99,11 @@ is slow or busy, may be allowed more if you trust it, with
   ` + strings.TrimSpace(moreToCompile) + `
 
 before the same command, or before "wrun resume RUN" where there is a run already.`}
+	codeCache = code{"W0205", exitUsage, "compiled code cannot be kept", `
+Compiled code is kept in wrun/modules in the user's cache directory, or in the directory that
+WRUN_CACHE names. It is run as it is found there, so the directory has to be the user's alone
+(chmod 700), with room for about five times the size of a module. Nothing of the module ran.
+Everything in it can be deleted at any time.`}
 
 	codeNoJournal = code{"W0301", exitMissing, "no journal", `
 There is no journal at this place. "wrun call" and "wrun run" make one; every other verb
@@ -254,7 +259,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest,
-	codeModule, codeUntrusted, codeTooBig, codeCompile,
+	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,

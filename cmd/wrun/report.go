@@ -362,6 +362,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 			p.code = codeCompile
 		}
 		return p, true
+	case errors.Is(err, sandbox.ErrCache):
+		return problem{code: codeCache, next: "the same command, with WRUN_CACHE=DIRECTORY before it"}, true
 	case errors.As(err, &tool) && tool.Code == toolabi.BadInput:
 		return problem{code: codeInput, title: toolabi.CleanLine(tool.Message, 2048)}, true
 	case errors.As(err, &path):

@@ -46,7 +46,7 @@ func openCache(dir string) (*codeCache, error) {
 	c := &codeCache{root: dir, shown: map[string]int{}}
 	if err := c.open(); err != nil {
 		c.remove()
-		return nil, fmt.Errorf("open the cache of compiled code: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	return c, nil
 }
@@ -124,11 +124,11 @@ func (c *codeCache) sweep() {
 // staging makes a directory for one compilation. The caller removes it.
 func (c *codeCache) staging() (string, error) {
 	if err := c.ensure(); err != nil {
-		return "", fmt.Errorf("%w: %w", errCache, err)
+		return "", fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	dir, err := os.MkdirTemp(c.root, stagingPrefix)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", errCache, err)
+		return "", fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	return dir, nil
 }

@@ -82,20 +82,20 @@ func (c *codeCache) link(f codeFile, to string) error {
 	now := time.Now()
 	_ = os.Chtimes(filepath.Dir(c.view), now, now) // it is in use
 	if err := c.ensure(); err != nil {
-		return fmt.Errorf("%w: %w", errCache, err)
+		return fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	if err := os.MkdirAll(c.view, 0o700); err != nil {
-		return fmt.Errorf("%w: %w", errCache, err)
+		return fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	_ = os.Remove(to)
 	if os.Link(f.path(c), to) != nil {
 		if err := copyFile(f.path(c), to); err != nil {
-			return fmt.Errorf("%w: %w", errCache, err)
+			return fmt.Errorf("%w: %w", ErrCache, err)
 		}
 	}
 	sum, err := hashFile(to)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errCache, err)
+		return fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	if sum != f.sum {
 		return errAltered
@@ -120,12 +120,12 @@ func (c *codeCache) adopt(module toolabi.Digest, staging, made string) (codeFile
 	}
 	to := f.path(c)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return f, fmt.Errorf("%w: %w", errCache, err)
+		return f, fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	// Another process that compiled the same may have the file open, and on some systems it cannot be replaced then. It has
 	// the same name, and is verified before it is used.
 	if err := os.Rename(filepath.Join(staging, made), to); err != nil && !exists(to) {
-		return f, fmt.Errorf("%w: %w", errCache, err)
+		return f, fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	return f, nil
 }

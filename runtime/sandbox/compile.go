@@ -203,7 +203,7 @@ func (s *Sandbox) compileNew(ctx context.Context, e *engine, code []byte) (wazer
 			return compiled, nil
 		}
 	}
-	if errors.Is(err, errNoCode) || len(s.cfg.Compiler) == 0 && errors.Is(err, errCache) {
+	if errors.Is(err, errNoCode) || len(s.cfg.Compiler) == 0 && errors.Is(err, ErrCache) {
 		return s.compileHere(ctx, e, code)
 	}
 	return nil, err
@@ -213,7 +213,7 @@ func (s *Sandbox) compileNew(ctx context.Context, e *engine, code []byte) (wazer
 func (s *Sandbox) compileHere(ctx context.Context, e *engine, code []byte) (wazero.CompiledModule, error) {
 	ctx = withWorkers(context.WithoutCancel(ctx))
 	compiled, err := e.compile(ctx, code)
-	if errors.Is(err, errCache) { // the view cannot be written; the code is in memory by the second attempt
+	if errors.Is(err, ErrCache) { // the view cannot be written; the code is in memory by the second attempt
 		compiled, err = e.compile(ctx, code)
 	}
 	return compiled, err
@@ -245,7 +245,7 @@ var errNoCode = errors.New("modules are interpreted here")
 func compileInto(ctx context.Context, dir string, code []byte) (string, error) {
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", errCache, err)
+		return "", fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	defer cache.Close(ctx)
 	e := newCompiler(ctx, wazero.NewRuntimeConfig().WithCompilationCache(cache))

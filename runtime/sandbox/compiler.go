@@ -118,11 +118,13 @@ type report struct {
 	File string `json:"file,omitempty"`
 	// Interpreted says that there is nothing to compile to on this machine.
 	Interpreted bool `json:"interpreted,omitempty"`
+	// Unwritten is why the code could not be written.
+	Unwritten string `json:"unwritten,omitempty"`
 	// Malformed is why it is no module.
 	Malformed string `json:"malformed,omitempty"`
 }
 
-// parseReport returns the file that was made. The errors are errNoCode, a *LoadError, and one about the report.
+// parseReport returns the file that was made. The errors are errNoCode, ErrCache, a *LoadError, and one about the report.
 func parseReport(said []byte) (string, error) {
 	var r report
 	d := json.NewDecoder(bytes.NewReader(said))
@@ -139,6 +141,8 @@ func parseReport(said []byte) (string, error) {
 		return filepath.FromSlash(r.File), nil
 	case r.Interpreted:
 		return "", errNoCode
+	case r.Unwritten != "":
+		return "", fmt.Errorf("%w: %s", ErrCache, toolabi.CleanLine(r.Unwritten, 1000))
 	case r.Malformed != "":
 		return "", refuse(Malformed, "%s", toolabi.CleanLine(r.Malformed, 1000))
 	default:

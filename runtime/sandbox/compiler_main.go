@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -61,7 +62,10 @@ func compileReport(ctx context.Context, dir string, code []byte) (r report, err 
 	}()
 	made, err := compileInto(ctx, dir, code)
 	var refused *LoadError
+	var path *fs.PathError
 	switch {
+	case errors.Is(err, ErrCache) && errors.As(err, &path):
+		return report{Unwritten: fmt.Sprintf("write to %s: %v", filepath.Dir(dir), path.Err)}, nil
 	case errors.Is(err, errNoCode):
 		return report{Interpreted: true}, nil
 	case errors.As(err, &refused):

@@ -65,15 +65,15 @@ func (e *engine) compile(ctx context.Context, code []byte) (wazero.CompiledModul
 	case strings.Contains(err.Error(), "compilationcache"):
 		return nil, fmt.Errorf("%w: %w", errCacheDamaged, err)
 	case errors.As(err, &path):
-		return nil, fmt.Errorf("%w: %w", errCache, err)
+		return nil, fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	return nil, refuse(Malformed, "malformed WebAssembly: %s", firstLine(err))
 }
 
-var (
-	errCache        = errors.New("use the cache of compiled code")
-	errCacheDamaged = fmt.Errorf("%w: it is damaged", errCache)
-)
+// ErrCache says that Config.CacheDir cannot be used: it cannot be read or written, or is not the user's alone.
+var ErrCache = errors.New("use the cache of compiled code")
+
+var errCacheDamaged = fmt.Errorf("%w: it is damaged", ErrCache)
 
 // instance is one module in one memory, for one call.
 type instance struct {
