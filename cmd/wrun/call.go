@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/drivers/call"
+	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -62,7 +64,7 @@ and may change one of them only where both say so.`,
 				return err
 			}
 			return a.driving(c.Context(), true, func(h *wrun.Host) error {
-				m, err := addModule(c.Context(), h, wasm, args[0])
+				m, err := addModule(c.Context(), h, run, wasm, args[0])
 				if err != nil {
 					return err
 				}
@@ -81,13 +83,17 @@ and may change one of them only where both say so.`,
 	return c
 }
 
-// addModule makes a module known and compiles it, before anything is written about a run of it.
-func addModule(ctx context.Context, h *wrun.Host, wasm []byte, path string) (runtime.Module, error) {
+// addModule makes a module known and compiles it, before anything is written about a run of it. A run that is there already may
+// be finished, and needs no code.
+func addModule(ctx context.Context, h *wrun.Host, run string, wasm []byte, path string) (runtime.Module, error) {
 	m, err := h.AddModule(wasm)
-	if err == nil {
-		err = h.Prepare(ctx, m)
+	if err != nil {
+		return m, named(err, path)
 	}
-	return m, named(err, path)
+	if _, err := h.Spec(ctx, run); !errors.Is(err, journal.ErrNotFound) {
+		return m, err
+	}
+	return m, named(h.Prepare(ctx, m), path)
 }
 
 // checkCall judges a call before anything is written about it.

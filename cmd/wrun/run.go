@@ -55,7 +55,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 				return err
 			}
 			return a.driving(c.Context(), true, func(h *wrun.Host) error {
-				modules, err := addModules(c.Context(), h, read)
+				modules, err := addModules(c.Context(), h, run, read)
 				if err != nil {
 					return err
 				}
@@ -149,10 +149,10 @@ func readModule(root *os.Root, dir, file string) ([]byte, *toolabi.Manifest, err
 }
 
 // addModules makes the modules of a plan known.
-func addModules(ctx context.Context, h *wrun.Host, modules []planModule) ([]runtime.Module, error) {
+func addModules(ctx context.Context, h *wrun.Host, run string, modules []planModule) ([]runtime.Module, error) {
 	var added []runtime.Module
 	for _, m := range modules {
-		a, err := addModule(ctx, h, m.wasm, m.path)
+		a, err := addModule(ctx, h, run, m.wasm, m.path)
 		if err != nil {
 			return nil, err
 		}
