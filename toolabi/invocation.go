@@ -111,7 +111,7 @@ type Outcome struct {
 	Err *Error
 	// Stderr is the end of what the guest wrote to its standard output and error, at most 64 KiB, for people.
 	Stderr []byte
-	// Fuel is how much the guest computed, in the unit of Limits.Fuel: the same module, input and answers use the same.
+	// Fuel is how much the guest computed, in the unit of Limits.Fuel: the same module, invocation and answers use the same.
 	// Everything that ran is counted, also what ran again in a replay; 0 where the host does not count.
 	Fuel uint64
 	// Unentered says, beside an error of the host or in Err, that nothing of the module ran.

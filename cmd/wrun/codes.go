@@ -182,7 +182,7 @@ backup was made.`}
 	codeLimit = code{"W0411", exitLimit, "a limit was reached", `
 The tool used up its time, its fuel, its memory or its output. The run is closed. A limit
 of fuel is the manifest's or the run's own, --fuel, whichever is lower, and is reached at
-the same point each time: a new run needs a higher one.`}
+the same point however often the call is entered again: a new run needs a higher one.`}
 	codeTooSoon = code{"W0412", exitUncertain, "too soon to say", `
 The request may still be on its way, so "did not happen" is not known yet. Wait until the
 time given, or say --now if you know better; that is recorded.`}
