@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -55,17 +57,11 @@ func describeModule(m *sandbox.Module) string {
 	if m.Manifest.Command != nil {
 		describeCommand(&b, m.Manifest.Command)
 	}
+	if l := limitWords(m.Manifest.Limits); l != "" {
+		fmt.Fprintf(&b, "limits   %s\n", l)
+	}
 	for _, t := range m.Manifest.Tools {
-		fmt.Fprintf(&b, "\ntool     %s (%s)\n", t.Name, t.Declared())
-		if t.Description != "" {
-			fmt.Fprintf(&b, "about    %s\n", clean(t.Description))
-		}
-		if len(t.Input) > 0 {
-			fmt.Fprintf(&b, "input    %s\n", clean(string(t.Input)))
-		}
-		if len(t.Output) > 0 {
-			fmt.Fprintf(&b, "output   %s\n", clean(string(t.Output)))
-		}
+		describeTool(&b, t, clean)
 	}
 	b.WriteString("\n")
 	if m.Manifest.Command != nil {
@@ -89,6 +85,59 @@ func describeModule(m *sandbox.Module) string {
 	}
 	return b.String()
 }
+
+func describeTool(b *strings.Builder, t toolabi.Tool, clean func(string) string) {
+	fmt.Fprintf(b, "\ntool     %s (%s)\n", t.Name, t.Declared())
+	for _, line := range []struct{ name, text string }{
+		{"about", t.Description}, {"says", toolWords(t)}, {"input", string(t.Input)}, {"output", string(t.Output)},
+	} {
+		if line.text != "" {
+			fmt.Fprintf(b, "%-8s %s\n", line.name, clean(line.text))
+		}
+	}
+}
+
+// toolWords are what a manifest says of the calls of a tool beside its promise.
+func toolWords(t toolabi.Tool) string {
+	var words []string
+	for _, w := range []struct {
+		said bool
+		text string
+	}{
+		{t.Approval, "a person has to agree"},
+		{t.Destructive, "cannot be undone"},
+		{t.TimeoutMS != 0, "timeout " + milliseconds(t.TimeoutMS)},
+		{t.KeyTTLMS != 0, "keys are remembered for " + milliseconds(t.KeyTTLMS)},
+		{t.Retry.Attempts > 1, fmt.Sprintf("up to %d attempts", t.Retry.Attempts)},
+		{t.Lookup != "", "looked up with " + t.Lookup},
+		{t.Compensate != "", "undone with " + t.Compensate},
+	} {
+		if w.said {
+			words = append(words, w.text)
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// limitWords are the limits that are set.
+func limitWords(l toolabi.Limits) string {
+	var words []string
+	if l.TimeoutMS != 0 {
+		words = append(words, "timeout "+milliseconds(l.TimeoutMS))
+	}
+	if l.MemoryBytes != 0 {
+		words = append(words, fmt.Sprintf("memory %d bytes", l.MemoryBytes))
+	}
+	if l.OutputBytes != 0 {
+		words = append(words, fmt.Sprintf("output %d bytes", l.OutputBytes))
+	}
+	if l.Fuel != 0 {
+		words = append(words, fmt.Sprintf("fuel %d", l.Fuel))
+	}
+	return strings.Join(words, ", ")
+}
+
+func milliseconds(n uint64) string { return (time.Duration(n) * time.Millisecond).String() }
 
 // describeCommand says how a program is run, with all of its arguments.
 func describeCommand(b *strings.Builder, c *toolabi.Command) {
@@ -145,12 +194,24 @@ func moduleLine(m *sandbox.Module) map[string]any {
 	if m.Manifest.Command != nil {
 		line["command"] = m.Manifest.Command
 	}
+	if m.Manifest.Limits != (toolabi.Limits{}) {
+		line["limits"] = m.Manifest.Limits
+	}
 	return line
 }
 
 func toolLine(t toolabi.Tool) map[string]any {
-	return map[string]any{
+	line := map[string]any{
 		"name": t.Name, "description": t.Description, "idempotency": t.Declared(),
 		"input": shown(t.Input), "output": shown(t.Output),
 	}
+	for name, said := range map[string]any{
+		"key_ttl_ms": t.KeyTTLMS, "lookup": t.Lookup, "settle_ms": t.SettleMS, "compensate": t.Compensate, "destructive": t.Destructive,
+		"approval": t.Approval, "timeout_ms": t.TimeoutMS, "retry": t.Retry,
+	} {
+		if !reflect.ValueOf(said).IsZero() {
+			line[name] = said
+		}
+	}
+	return line
 }
