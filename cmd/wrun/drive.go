@@ -60,8 +60,8 @@ func (a *app) noteDirs(modules []runtime.Module, g hostfuncs.Grants) {
 			for _, want := range m.Manifest.Command.Dirs {
 				asked = asked || want.Name == d.Name
 				if want.Name == d.Name && want.Write && !d.Write {
-					a.say("%s wants to write to directory %s (%s) and may not; --dir %s=%s:rw lets it",
-						m.Name, d.Name, toolabi.CleanLine(want.Reason, 200), d.Name, d.Path)
+					a.say("%s wants to write to directory %s (%s) and may not; --dir %s lets it",
+						m.Name, d.Name, toolabi.CleanLine(want.Reason, 200), quoted(d.Name+"="+d.Path+":rw"))
 				}
 			}
 		}
