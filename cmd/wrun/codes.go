@@ -18,7 +18,7 @@ var exits = []struct{ code, meaning string }{
 	{"11", "journal busy or run driven by another process"},
 	{"12", "journal damaged"},
 	{"13", "cancelled"},
-	{"130/143", "ended by a signal, state safe"},
+	{"129/130/143", "ended by a signal, state safe"},
 }
 
 // The exit codes that problems have.

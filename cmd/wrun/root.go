@@ -75,7 +75,7 @@ func exitHelp() string {
 	var b strings.Builder
 	b.WriteString("Exit codes:\n")
 	for _, e := range exits {
-		fmt.Fprintf(&b, "  %-8s %s\n", e.code, e.meaning)
+		fmt.Fprintf(&b, "  %-11s %s\n", e.code, e.meaning)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
