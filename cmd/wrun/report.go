@@ -162,7 +162,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 		return problem{code: codeNoStep}, true
 	case errors.As(err, &gone):
 		if gone.Run == "" {
-			return problem{code: codeDir, next: "the same command, with a directory that is there", unbegun: true}, true
+			return problem{code: codeDir, next: "the same command, with a directory that can be used", unbegun: true}, true
 		}
 		return problem{code: codeDir, where: gone.Run, known: "nothing was entered; the run goes on once the directory is back"}, true
 	case errors.As(err, &diverged):
