@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/hostfuncs"
@@ -163,7 +162,9 @@ func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) er
 		}
 	}
 	if e.By != "" {
-		s.said = strings.TrimSpace(e.By + ": " + e.Note)
+		if s.said = e.By; e.Note != "" {
+			s.said += ": " + e.Note
+		}
 	}
 	return nil
 }
