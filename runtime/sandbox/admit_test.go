@@ -334,24 +334,24 @@ func TestAToolThatIsCalledWaitsForItsCallersToo(t *testing.T) {
 	}
 }
 
-// TestTablesAndElementsAreCounted: they are up to 80 MiB for each call.
+// TestTablesAndElementsAreCounted: they are up to 8 and 14 MiB for each call.
 func TestTablesAndElementsAreCounted(t *testing.T) {
 	growing, fixed, elements := newGuest(), newGuest(), newGuest()
 	for range 4 {
 		growing.Table(0, 1)
 		fixed.Table(0, 1)
 	}
-	growing.invoke(0, RefNull, I32Const(1<<20-1), TableGrow(3), Drop, growing.ok(t))
+	growing.invoke(0, RefNull, I32Const(1<<18-1), TableGrow(3), Drop, growing.ok(t))
 	fixed.invoke(0, fixed.ok(t))
 	elements.Table(0, 1)
 	f := elements.Func(nil, nil, 0)
-	elements.PassiveElements(slices.Repeat([]uint32{f}, 300_000)...)
+	elements.PassiveElements(slices.Repeat([]uint32{f}, 250_000)...)
 	elements.invoke(0, elements.ok(t))
 	for name, tc := range map[string]struct {
 		g    *guest
 		fits bool
 	}{"growing tables": {growing, false}, "tables that stay": {fixed, true}, "elements": {elements, false}} {
-		box, s := openBudget(t, 16)
+		box, s := openBudget(t, 8)
 		out, err := box.Invoke(t.Context(), toolabi.Invocation{Module: s.add(tc.g.build(t)), Tool: "echo"}, nil)
 		var none *sandbox.MemoryError
 		if fits := err == nil && string(out.Output) == "{}"; fits != tc.fits || !fits && !errors.As(err, &none) {

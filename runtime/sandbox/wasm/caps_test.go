@@ -11,7 +11,8 @@ import (
 func ample() []byte {
 	code := slices.Concat([]byte{2, 3, I32, 2, I64},
 		[]byte{opLoop, 0x40, opLoop, 0x40, opLoop, 0x40, opI32Const, 0, opBrTable, 3, 0, 0, 0, 0, opEnd, opEnd, opEnd},
-		[]byte{opI32Const, 0, opIf, 0x40, opEnd, opI32Const, 0, opBrIf, 0, opBr, 0}, []byte{opEnd})
+		[]byte{opI32Const, 0, opIf, 0x40, opEnd, opI32Const, 0, opBrIf, 0},
+		[]byte{opBlock, 3, opUnreachable, opEnd, opBr, 0}, []byte{opEnd})
 	bodies := []byte{3}
 	for range 3 {
 		bodies = append(append(bodies, byte(len(code))), code...)
@@ -19,7 +20,7 @@ func ample() []byte {
 	name := func(s string) []byte { return appendName(nil, s) }
 	global := []byte{I32, 1, opI32Const, 0, opEnd}
 	return module(
-		written{secType, []byte{3, 0x60, 3, I32, I32, I32, 0, 0x60, 0, 0, 0x60, 1, I64, 0}},
+		written{secType, []byte{4, 0x60, 3, I32, I32, I32, 0, 0x60, 0, 0, 0x60, 1, I64, 0, 0x60, 0, 5, I32, I32, I32, I32, I32}},
 		written{secImport, slices.Concat([]byte{3}, name("a"), name("b"), []byte{0, 1}, name("a"), name("c"), []byte{0, 1}, name("a"), name("d"), []byte{0, 1})},
 		written{secFunction, []byte{3, 1, 1, 1}},
 		written{secTable, []byte{3, FuncRef, 0, 3, FuncRef, 0, 3, FuncRef, 0, 3}},
