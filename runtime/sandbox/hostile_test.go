@@ -22,7 +22,6 @@ const (
 	promisedTime   = time.Second           // until a module that ends or is refused has come to that
 	promisedStop   = 50 * time.Millisecond // from the end of a call's time until it has ended
 	promisedMemory = 64 << 20              // over what a sandbox that serves honest calls has, and the guest's own memory
-	promisedStack  = 3 * 16 << 20          // for the native stack, which is moved to one twice as large when it is full
 	times          = 5
 )
 
@@ -130,11 +129,7 @@ func measured(c hostile.Case, r hostileReport) (problems []string) {
 			over(fmt.Sprintf("module %d", i), got.Took, time)
 		}
 	}
-	memory := int64(promisedMemory + hostile.Memory)
-	if c.Deep {
-		memory += promisedStack
-	}
-	if r.Memory > memory {
+	if memory := int64(promisedMemory + hostile.Memory); r.Memory > memory {
 		over("MB of memory", r.Memory>>20, memory>>20)
 	}
 	if bound := times * promisedTurn; r.Collection > bound {

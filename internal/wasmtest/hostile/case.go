@@ -34,9 +34,8 @@ type Case struct {
 	Timeout time.Duration
 	// Fuel is the limit of fuel of the call, 0 none.
 	Fuel uint64
-	// Deep says that the call uses all of its native stack.
-	Deep bool
-	// Compile says that all the harm is done while it is compiled, so that it may be refused for that instead.
+	// Compile says that harm is done while it is compiled, which is another process's then, so that it may be refused for that
+	// instead.
 	Compile bool
 }
 

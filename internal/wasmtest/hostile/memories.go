@@ -61,9 +61,7 @@ func memories() []Case {
 // recursion never comes back.
 func recursion() []Case {
 	overflow := func(name string, change func(t *tool)) Case {
-		c := runs("W33", name, toolabi.Trapped, "stack overflow", change)
-		c.Deep = true
-		return c
+		return runs("W33", name, toolabi.Trapped, "stack overflow", change)
 	}
 	// self is the index that the next function gets.
 	self := func(t *tool) uint32 { return t.result + 1 }
@@ -76,7 +74,7 @@ func recursion() []Case {
 		f := t.Func(nil, nil, 40_000, set, Call(self(t)), use)
 		t.invoke(0, Call(f))
 	})
-	big.Row = "W34"
+	big.Row, big.Compile = "W34", true
 	return []Case{
 		overflow("recursion", func(t *tool) { t.invoke(0, Call(t.Func(nil, nil, 0, Call(self(t))))) }),
 		overflow("recursion-while-it-starts", func(t *tool) { t.initialize(Call(self(t))) }),
