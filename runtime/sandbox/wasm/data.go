@@ -119,22 +119,10 @@ type placedSegment struct {
 
 // constantOffset returns the address that an i32.const gives.
 func constantOffset(expr []byte) (uint64, bool) {
-	if len(expr) < 3 || len(expr) > 7 || expr[0] != 0x41 {
+	if len(expr) == 0 || expr[0] != opI32Const {
 		return 0, false
 	}
-	var v uint64
-	for i, c := range expr[1 : len(expr)-1] {
-		v |= uint64(c&0x7f) << (7 * i)
-		if c >= 0x80 {
-			continue
-		}
-		if i != len(expr)-3 {
-			return 0, false // more than one instruction
-		}
-		if c&0x40 != 0 {
-			v |= ^uint64(0) << (7 * (i + 1))
-		}
-		return uint64(uint32(v)), true
-	}
-	return 0, false
+	r := reader{b: expr, pos: 1}
+	v := r.s32()
+	return uint64(v), r.err == nil && r.pos == len(expr)-1 // and nothing behind it but the end
 }

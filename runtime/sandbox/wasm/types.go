@@ -1,7 +1,5 @@
 package wasm
 
-import "slices"
-
 // The types of values, as the binary format writes them.
 const (
 	I32       byte = 0x7f
@@ -39,11 +37,6 @@ type FuncType struct{ Params, Results []byte }
 
 // String writes the signature as (i32,i64)->(i32).
 func (t FuncType) String() string { return typeNames(t.Params) + "->" + typeNames(t.Results) }
-
-// Equal compares signatures.
-func (t FuncType) Equal(o FuncType) bool {
-	return slices.Equal(t.Params, o.Params) && slices.Equal(t.Results, o.Results)
-}
 
 func typeNames(types []byte) string {
 	s := "("
