@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/wrun-dev/wrun/toolabi"
@@ -61,8 +62,10 @@ type Call struct {
 	// Grants is what the operator lets the module do.
 	Grants Grants
 	// Targets are what the module's manifest says it wants to reach with this function; none means no restriction by
-	// the manifest.
+	// the manifest. Reason is why, in the author's words, and Secrets are the secrets that its requests may refer to.
 	Targets []string
+	Reason  string
+	Secrets []string
 	// Key is the idempotency key; empty for what needs none.
 	Key string
 	// Repeatable says whether the request may be sent again under the same key.
@@ -82,8 +85,42 @@ type Call struct {
 	// Stage changes a key in the same transaction in which the outcome of this use is recorded, if the key then has the
 	// version that is expected; otherwise the function is called again. For functions of class Local.
 	Stage func(space, key string, value []byte, remove bool, expect uint64)
+	// Scan reads at most limit keys of a tool's state that begin with prefix and come behind after, in the order of their bytes,
+	// with all that the run wrote before. more says that there are others.
+	Scan func(space, prefix, after string, limit int) (items []Item, more bool, err error)
+	// Artifacts are the run's; nil where nothing can be kept.
+	Artifacts Artifacts
+	// Versions are the files that the run has written and removed so far, in that order.
+	Versions func() []Version
 	// Sent, when not nil, is told how many bytes were written for an effect. It is called at most once, after the exchange.
 	Sent func(bytes int64)
+}
+
+// Item is one key of a tool's state.
+type Item struct {
+	Key     string
+	Value   []byte
+	Version uint64
+}
+
+// Artifacts keeps bytes of a run by their SHA-256. It may be used concurrently.
+type Artifacts interface {
+	// Put stores everything that r yields and makes it an artifact of the run, together with the outcome that is being made: it
+	// is on the disk before that is recorded. A reader's error is returned as it is, and nothing is kept.
+	Put(ctx context.Context, r io.Reader) (toolabi.Digest, int64, error)
+	// Open returns an artifact of the run and its length; the caller closes it. An error at the end says that the bytes are
+	// damaged. An artifact that the run does not have is a *toolabi.Error with toolabi.NotFound.
+	Open(ctx context.Context, d toolabi.Digest) (io.ReadCloser, int64, error)
+	// Usage is how many artifacts the run has, and how many bytes they are together.
+	Usage(ctx context.Context) (count int, bytes uint64, err error)
+}
+
+// Version is what a run made of a file of its workspace.
+type Version struct {
+	Path string
+	// Artifact is what was written; Removed says that the file was removed instead.
+	Artifact toolabi.Digest
+	Removed  bool
 }
 
 // Handle makes a Func of a Go function over decoded messages. A request that cannot be decoded is answered with

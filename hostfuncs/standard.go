@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // Config is what the standard host functions stand on. The zero value works: the system's resolver, clock, dialer and
@@ -20,6 +22,8 @@ type Config struct {
 	// Dial opens the TCP connection to an address that was judged before, always an IP and a port; nil means
 	// net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Secrets reads the values of secrets; nil means that there are none.
+	Secrets *Vault
 }
 
 // Resolver finds the addresses of a name. It may be called concurrently. *net.Resolver is one.
@@ -49,5 +53,28 @@ func Standard(cfg Config) []Func {
 		approveFunc(cfg.Now),
 		sleepFunc(cfg.Now),
 		toolCallFunc(),
+		missing(toolabi.FuncSecretHas),
+		missing(toolabi.FuncConfigGet),
+		missing(toolabi.FuncKVGet),
+		missing(toolabi.FuncKVPut),
+		missing(toolabi.FuncKVCAS),
+		missing(toolabi.FuncKVDelete),
+		missing(toolabi.FuncKVList),
+		missing(toolabi.FuncArtifactPut),
+		missing(toolabi.FuncArtifactGet),
+		missing(toolabi.FuncArtifactStat),
+		missing(toolabi.FuncWorkspaceRead),
+		missing(toolabi.FuncWorkspaceWrite),
+		missing(toolabi.FuncWorkspaceList),
+		missing(toolabi.FuncWorkspaceRemove),
+		missing(toolabi.FuncMailSend),
 	}
+}
+
+// missing is a function that this version does not have.
+func missing(name string) Func {
+	f, _ := toolabi.FunctionByName(name)
+	return Func{Name: name, Class: f.Class, Call: func(context.Context, Call, []byte) ([]byte, error) {
+		return nil, toolabi.NewError(toolabi.Invalid, name+": this version does not have it yet")
+	}}
 }

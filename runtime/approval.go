@@ -39,7 +39,7 @@ func (r *Run) agreed(ctx context.Context, o op) (approval journal.Digest, refuse
 	none := journal.Digest{}
 	decision := r.decide(ctx, o)
 	question, past, _ := r.lookup(o.step.Question())
-	shown := Shown{Tool: o.name, Module: o.callee.Digest, Input: o.request, Grants: r.grants}
+	shown := Shown{Tool: o.name, Module: o.callee.Digest, Input: o.request, Grants: o.callee.granted(r.grants)}
 	body, digest, err := shown.encode()
 	if err != nil {
 		return none, nil, err

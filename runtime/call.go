@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -21,6 +22,7 @@ type frame struct {
 	module Module
 	tool   toolabi.Tool
 	limits callLimits
+	grants hostfuncs.Grants // what the module may do
 
 	mu       sync.Mutex
 	n        int                     // guarded by mu: host functions asked so far that are not Free
@@ -102,7 +104,7 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 		}
 	}
 	f := &frame{
-		run: r, caller: caller, step: intent.Step, module: module, tool: tool,
+		run: r, caller: caller, step: intent.Step, module: module, tool: tool, grants: module.granted(r.grants),
 		seen: map[journal.Digest]int{}, vague: map[journal.Digest]bool{},
 	}
 	f.limits = r.spec.limits(module, tool)

@@ -102,7 +102,9 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 	}
 	if o.class == toolabi.Effect || o.class == toolabi.Once {
 		o.key = func() string { return idempotencyKey(f.run.engine.identity, f.run.id, f.step, digest, occurrence) }
-		o.keyTTL = time.Duration(f.tool.KeyTTLMS) * time.Millisecond
+		if fn.Class == toolabi.Once { // what gives the same when it is done again relies on nobody's memory of a key
+			o.keyTTL = time.Duration(f.tool.KeyTTLMS) * time.Millisecond
+		}
 	}
 	switch {
 	case !declared.Allows(fn.Class):
@@ -174,7 +176,7 @@ func (f *frame) repeats(o op, intent *journal.Entry) bool {
 func (f *frame) hostCall(fn hostfuncs.Func, intent *journal.Entry) hostfuncs.Call {
 	r := f.run
 	c := hostfuncs.Call{
-		Run: r.id, Step: string(f.step), Module: f.module.Name, Tool: f.tool.Name, Grants: r.grants,
+		Run: r.id, Step: string(f.step), Module: f.module.Name, Tool: f.tool.Name, Grants: f.grants,
 		Now: r.engine.cfg.Now, Repeatable: true,
 		Log: func(level uint8, message string) {
 			r.engine.observe(Event{Run: r.id, Step: f.step, Name: f.tool.Name, Phase: Said, Level: level, Text: message})
@@ -189,7 +191,7 @@ func (f *frame) hostCall(fn hostfuncs.Func, intent *journal.Entry) hostfuncs.Cal
 	}
 	for _, want := range f.module.Manifest.Capabilities {
 		if want.Name == fn.Name {
-			c.Targets = want.Targets
+			c.Targets, c.Reason, c.Secrets = want.Targets, want.Reason, want.Secrets
 		}
 	}
 	if intent != nil {

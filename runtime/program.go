@@ -32,7 +32,7 @@ func entersModule(intent *journal.Entry) bool {
 // mount gives a call the directories that its module wants and the run grants, and the class that follows from them.
 func (r *Run) mount(o *op) {
 	m := &o.callee.Manifest
-	mounts, missing := r.grants.Mounts(m.Command)
+	mounts, missing := o.callee.granted(r.grants).Mounts(m.Command)
 	o.mounts = mounts
 	if len(missing) > 0 {
 		o.refused = toolabi.NewError(toolabi.Denied, (&UngrantedError{Module: o.callee.Name, Dirs: missing}).Error())
@@ -64,7 +64,7 @@ func (o op) asAnnounced(known *journal.Entry) op {
 
 // mountsOf are the directories that an announced call gets.
 func (r *Run) mountsOf(module Module, intent *journal.Entry) []toolabi.Mount {
-	mounts, _ := r.grants.Mounts(module.Manifest.Command)
+	mounts, _ := module.granted(r.grants).Mounts(module.Manifest.Command)
 	if toolabi.Class(intent.Class) == toolabi.Call {
 		for i := range mounts {
 			mounts[i].Write = false

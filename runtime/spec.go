@@ -36,6 +36,8 @@ type Module struct {
 	Digest toolabi.Digest `cbor:"2,keyasint"`
 	// Manifest is the module's manifest.
 	Manifest toolabi.Manifest `cbor:"3,keyasint"`
+	// Grants is what this module may do beside what the run's Grants let every module do.
+	Grants hostfuncs.Grants `cbor:"4,keyasint,omitzero"`
 }
 
 // tool finds "module.tool".
@@ -83,15 +85,30 @@ func (s *Spec) judgeGrants() error {
 		return fmt.Errorf("start: %w", err)
 	}
 	for _, m := range s.Modules {
-		mounts, missing := s.Grants.Mounts(m.Manifest.Command)
+		if err := m.Grants.Validate(); err != nil {
+			return fmt.Errorf("start: module %s: %w", m.Name, err)
+		}
+		if err := m.Grants.Conflict(s.Grants); err != nil {
+			return fmt.Errorf("start: module %s: %w", m.Name, err)
+		}
+		grants := m.granted(s.Grants)
+		mounts, missing := grants.Mounts(m.Manifest.Command)
 		if len(missing) > 0 {
 			return &UngrantedError{Module: m.Name, Dirs: missing}
 		}
-		if err := usable("", s.Grants, mounts); err != nil {
+		if err := usable("", grants, mounts); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// granted is what the module may do in a run with these grants.
+func (m Module) granted(run hostfuncs.Grants) hostfuncs.Grants {
+	if m.Grants.IsZero() {
+		return run
+	}
+	return m.Grants.Union(run)
 }
 
 func (s *Spec) refs() []journal.Digest {

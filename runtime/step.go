@@ -274,7 +274,7 @@ func (r *Run) mayBegin(ctx context.Context, o op, step journal.Step) (err error)
 		return err
 	}
 	if o.refused == nil {
-		if err := usable(r.id, r.grants, o.mounts); err != nil {
+		if err := usable(r.id, o.callee.granted(r.grants), o.mounts); err != nil {
 			return err
 		}
 	}

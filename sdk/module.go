@@ -20,11 +20,24 @@ func Module(name, version, description string, options ...Option) {
 }
 
 // Need asks for a host function, such as toolabi.FuncHTTPSend, with the reason for the person who grants it. Targets are
-// what it wants to reach: origins for the HTTP functions, module.tool or module.* for toolabi.FuncToolCall; none means
-// whatever is granted, and every tool of the run.
+// what it wants to reach, as toolabi.Capability says: origins for the HTTP functions, module.tool or module.* for
+// toolabi.FuncToolCall; none means whatever is granted, and every tool of the run.
 func Need(function, reason string, targets ...string) Option {
 	return func(m *toolabi.Manifest) {
 		m.Capabilities = append(m.Capabilities, toolabi.Capability{Name: function, Reason: reason, Targets: targets})
+	}
+}
+
+// Secrets says which secrets the requests of an HTTP function may refer to. It comes behind the Need for that function.
+func Secrets(function string, names ...string) Option {
+	return func(m *toolabi.Manifest) {
+		for i := range m.Capabilities {
+			if m.Capabilities[i].Name == function {
+				m.Capabilities[i].Secrets = append(m.Capabilities[i].Secrets, names...)
+				return
+			}
+		}
+		m.Capabilities = append(m.Capabilities, toolabi.Capability{Name: function, Secrets: names}) // which gives no reason, and is refused
 	}
 }
 

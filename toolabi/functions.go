@@ -23,6 +23,21 @@ var Functions = []Function{
 	{Name: FuncApprove, Class: Wait},
 	{Name: FuncSleep, Class: Wait},
 	{Name: FuncToolCall, Class: Call, Capability: true},
+	{Name: FuncSecretHas, Class: Read, Capability: true},
+	{Name: FuncConfigGet, Class: Read, Capability: true},
+	{Name: FuncKVGet, Class: Read, Capability: true},
+	{Name: FuncKVPut, Class: Local, Capability: true},
+	{Name: FuncKVCAS, Class: Local, Capability: true},
+	{Name: FuncKVDelete, Class: Local, Capability: true},
+	{Name: FuncKVList, Class: Read, Capability: true},
+	{Name: FuncArtifactPut, Class: Effect, Capability: true},
+	{Name: FuncArtifactGet, Class: Read, Capability: true},
+	{Name: FuncArtifactStat, Class: Read, Capability: true},
+	{Name: FuncWorkspaceRead, Class: Read, Capability: true},
+	{Name: FuncWorkspaceWrite, Class: Effect, Capability: true},
+	{Name: FuncWorkspaceList, Class: Read, Capability: true},
+	{Name: FuncWorkspaceRemove, Class: Effect, Capability: true},
+	{Name: FuncMailSend, Class: Once, Capability: true},
 }
 
 // FunctionByName finds a host function.

@@ -18,13 +18,18 @@ const (
 	DefaultHTTPTimeout = 30_000
 	// MaxHTTPTimeout is the longest TimeoutMS, in milliseconds.
 	MaxHTTPTimeout = 300_000
+	// MaxRedirects is the most redirects that http_fetch follows.
+	MaxRedirects = 5
 )
 
 // HTTPRequest is the request of http_fetch and http_send.
 //
-// Errors: Invalid for a URL, method or header that is not allowed (nothing was sent); Denied when the origin was not
-// granted; TooLarge when a cap is exceeded; Timeout and Unavailable when no reply came. Effect in the error is None as
-// long as no byte was written to the connection. A status of 400 or more is a reply, not an error.
+// Headers and Body may hold {{secret:NAME}}, see SecretRef: the host fills the secret in, for the origin that it is bound to.
+//
+// Errors: Invalid for a URL, method or header that is not allowed (nothing was sent); Denied when the origin, the method, the
+// path or the secret was not granted; NotFound for a BodyArtifact that the run does not have; TooLarge when a cap is exceeded;
+// Timeout and Unavailable when no reply came. Effect in the error is None as long as no byte was written to the connection. A
+// status of 400 or more is a reply, not an error.
 type HTTPRequest struct {
 	// Method is GET or HEAD for http_fetch; POST, PUT, PATCH, DELETE, OPTIONS or another token for http_send.
 	Method string `cbor:"1,keyasint"`
@@ -38,6 +43,18 @@ type HTTPRequest struct {
 	Body []byte `cbor:"4,keyasint,omitempty"`
 	// TimeoutMS bounds the whole exchange in milliseconds; 0 means DefaultHTTPTimeout.
 	TimeoutMS uint32 `cbor:"5,keyasint,omitempty"`
+	// Redirects is how many redirects http_fetch follows, at most MaxRedirects; 0 means none, and a redirect is the reply. Each
+	// hop is judged as the first one was. Across origins no header goes along but Accept, Accept-Language, Range and User-Agent.
+	// http_send follows none.
+	Redirects uint8 `cbor:"6,keyasint,omitempty"`
+	// Decompress asks the server for gzip and undoes it. Accept-Encoding is then the host's to set.
+	Decompress bool `cbor:"7,keyasint,omitempty"`
+	// BodyArtifact is an artifact of the run, which http_send sends in place of Body, at most MaxArtifact bytes. Secrets are not
+	// filled in.
+	BodyArtifact string `cbor:"8,keyasint,omitempty"`
+	// ToArtifact is the longest body of a reply, in bytes, that is kept as an artifact instead of being answered; at most
+	// MaxArtifact, 0 means that the body is in the reply.
+	ToArtifact uint64 `cbor:"9,keyasint,omitempty"`
 }
 
 // Header is one header line.
@@ -53,8 +70,14 @@ type HTTPReply struct {
 	// Headers are the reply's, sorted by name, names in canonical form; several values of one name keep their order.
 	// Values that are not UTF-8 are read as ISO 8859-1.
 	Headers []Header `cbor:"2,keyasint,omitempty"`
-	// Body is as the server sent it; a content encoding is not undone.
+	// Body is as the server sent it; a content encoding is not undone unless Decompress was asked for. Values of secrets are
+	// replaced, see SecretRef.
 	Body []byte `cbor:"3,keyasint,omitempty"`
+	// Artifact is the body's artifact with ToArtifact, and Size its length in bytes.
+	Artifact string `cbor:"4,keyasint,omitempty"`
+	Size     uint64 `cbor:"5,keyasint,omitempty"`
+	// URL is where the reply came from after redirects; "" when there were none.
+	URL string `cbor:"6,keyasint,omitempty"`
 }
 
 // Header returns the first value of a header by its canonical name, or "".

@@ -74,9 +74,14 @@ type Capability struct {
 	Name string `cbor:"1,keyasint" json:"name"`
 	// Reason is the author's, for the person who grants it.
 	Reason string `cbor:"2,keyasint" json:"reason"`
-	// Targets are what it wants to reach: origins for the http functions, module.tool or module.* for tool_call. None means
-	// whatever is granted, and every tool of the run.
+	// Targets are what it wants to reach: for the http functions what hostfuncs.ParseHTTPGrant reads, such as
+	// "POST https://api.example.com/charges"; module.tool or module.* for tool_call; names of secrets for secret_has, keys for
+	// config_get, names of stores for the functions of stores, addresses or @domains for mail_send. None means whatever is
+	// granted, and every tool of the run.
 	Targets []string `cbor:"3,keyasint,omitempty" json:"targets,omitempty"`
+	// Secrets are the names of the secrets that requests of the http functions may refer to. None means that they may refer to
+	// none.
+	Secrets []string `cbor:"4,keyasint,omitempty" json:"secrets,omitempty"`
 }
 
 // RawJSON is JSON kept as the bytes it came as. In CBOR it is a byte string.
@@ -177,6 +182,14 @@ func (m *Manifest) Validate() error {
 		}
 		if strings.TrimSpace(c.Reason) == "" {
 			bad("capability %q gives no reason", CutText(c.Name, 80))
+		}
+		for _, name := range c.Secrets {
+			switch {
+			case c.Name != FuncHTTPFetch && c.Name != FuncHTTPSend:
+				bad("capability %s: secrets are for %s and %s", c.Name, FuncHTTPFetch, FuncHTTPSend)
+			case !IsSecretName(name):
+				bad("capability %s: %q is no name of a secret", c.Name, CutText(name, 80))
+			}
 		}
 		for _, target := range c.Targets {
 			if c.Name == FuncToolCall && !isToolTarget(target) {

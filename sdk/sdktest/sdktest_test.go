@@ -150,7 +150,7 @@ func TestExchangeWithAHandler(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 		fmt.Fprintf(w, "%s %s %s %s", r.Method, r.URL, r.Header.Get("X-One"), r.Proto)
 	})}
-	const input = `{"Method":"PUT","URL":"https://host.test:1/x?y=z","Headers":[{"Name":"x-one","Value":"v"}],"Body":"","TimeoutMS":0}`
+	const input = `{"Method":"PUT","URL":"https://host.test:1/x?y=z","Headers":[{"Name":"x-one","Value":"v"}],"Body":"","TimeoutMS":0,"Redirects":0,"Decompress":false,"BodyArtifact":"","ToArtifact":0}`
 	var out string
 	for range 2 {
 		var err error
@@ -159,7 +159,7 @@ func TestExchangeWithAHandler(t *testing.T) {
 		}
 	}
 	const want = `{"Status":418,"Headers":[{"Name":"A","Value":"caf` + "\uFFFD" + `"},{"Name":"B","Value":"2"},{"Name":"B","Value":"1"}],` +
-		`"Body":"UFVUIGh0dHBzOi8vaG9zdC50ZXN0OjEveD95PXogdiBIVFRQLzEuMQ=="}`
+		`"Body":"UFVUIGh0dHBzOi8vaG9zdC50ZXN0OjEveD95PXogdiBIVFRQLzEuMQ==","Artifact":"","Size":0,"URL":""}`
 	if out != want {
 		t.Errorf("got %s, want %s", out, want)
 	}
