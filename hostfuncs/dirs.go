@@ -90,7 +90,7 @@ func (e *DirConflictError) Error() string {
 	return fmt.Sprintf("directory %s is granted as %s and as %s", e.Name, e.Has, e.Wants)
 }
 
-// Conflict says why what o grants cannot be added to g: a *DirConflictError, or nil.
+// Conflict says why what o grants cannot be added to g: a *DirConflictError, a *SecretConflictError, a *ConfigConflictError, or nil.
 func (g Grants) Conflict(o Grants) error {
 	for _, d := range o.Dirs {
 		i := slices.IndexFunc(g.Dirs, func(have DirGrant) bool { return have.Name == d.Name })
@@ -98,7 +98,10 @@ func (g Grants) Conflict(o Grants) error {
 			return &DirConflictError{Name: d.Name, Has: g.Dirs[i].Path, Wants: d.Path}
 		}
 	}
-	return nil
+	if err := g.secretConflict(o); err != nil {
+		return err
+	}
+	return g.configConflict(o)
 }
 
 // Validate says what is wrong with the grants by themselves, or nil.
@@ -111,7 +114,7 @@ func (g Grants) Validate() error {
 			return &DirConflictError{Name: d.Name, Has: other.Path, Wants: d.Path}
 		}
 	}
-	return nil
+	return errors.Join(g.validateSecrets(), g.validateConfig())
 }
 
 // Dir finds a directory by its name.

@@ -190,9 +190,9 @@ func (e *Engine) finished(ctx context.Context, l *loaded, f journal.Entry) (Resu
 	return res, failed
 }
 
-// judgeMore says why grants cannot be added to those of a run: a *hostfuncs.DirConflictError, or nil.
+// judgeMore says why grants cannot be added to those of a run, as hostfuncs.Grants.Conflict does, or nil.
 func (e *Engine) judgeMore(ctx context.Context, l *loaded, more hostfuncs.Grants) error {
-	if len(more.Dirs) == 0 {
+	if more.IsZero() {
 		return nil
 	}
 	if err := more.Validate(); err != nil {
@@ -203,7 +203,7 @@ func (e *Engine) judgeMore(ctx context.Context, l *loaded, more hostfuncs.Grants
 		return err
 	}
 	if err := spec.Grants.Union(l.grants).Conflict(more); err != nil {
-		return fmt.Errorf("run %s: %w; a run keeps the directories that it began with", l.state.Run, err)
+		return fmt.Errorf("run %s: %w; a run keeps what it began with", l.state.Run, err)
 	}
 	return nil
 }

@@ -140,6 +140,9 @@ var (
 	semver     = regexp.MustCompile(`^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
 )
 
+// IsModuleName says whether a module, or a store of keys and values, can have this name.
+func IsModuleName(name string) bool { return moduleName.MatchString(name) }
+
 // Validate reports everything that is wrong with the manifest by itself.
 func (m *Manifest) Validate() error {
 	var errs []error
