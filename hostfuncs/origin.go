@@ -33,8 +33,11 @@ func ParseOrigin(s string) (string, error) {
 	return o.String(), nil
 }
 
-func parseOrigin(s string) (origin, error) {
-	o, err := readOrigin(s)
+func parseOrigin(s string) (origin, error) { return parseServer(s, "http", "https") }
+
+// parseServer reads a scheme, which has to be plain or secure, a host and a port.
+func parseServer(s, plain, secure string) (origin, error) {
+	o, err := readServer(s, plain, secure)
 	switch {
 	case err == nil:
 		return o, nil
@@ -44,14 +47,14 @@ func parseOrigin(s string) (origin, error) {
 	return origin{}, fmt.Errorf("origin %q: %w", toolabi.CleanLine(s, 80), err)
 }
 
-func readOrigin(s string) (origin, error) {
+func readServer(s, plain, secure string) (origin, error) {
 	if len(s) > 300 {
 		return origin{}, errors.New("too long")
 	}
 	scheme, authority, ok := strings.Cut(s, "://")
 	scheme = strings.ToLower(scheme)
-	if !ok || (scheme != "http" && scheme != "https") {
-		return origin{}, errors.New("want http://HOST or https://HOST")
+	if !ok || (scheme != plain && scheme != secure) {
+		return origin{}, fmt.Errorf("want %s://HOST or %s://HOST", plain, secure)
 	}
 	if err := checkAuthority(authority); err != nil {
 		return origin{}, err
@@ -153,8 +156,13 @@ func looksNumeric(l string) bool {
 }
 
 func defaultPort(scheme string) uint16 {
-	if scheme == "https" {
+	switch scheme {
+	case "https":
 		return 443
+	case "smtps":
+		return 465
+	case "smtp":
+		return 587
 	}
 	return 80
 }
