@@ -71,8 +71,7 @@ type WorkspaceGrant struct {
 
 // MailGrant is the server that mail_send hands messages to.
 type MailGrant struct {
-	// Server is smtps://HOST, or smtp://HOST with STARTTLS, which only a loopback address may lack; with :PORT unless that is 465 or
-	// 587. "" grants none.
+	// Server is smtps://HOST:PORT, or smtp://HOST:PORT with STARTTLS, which only a loopback address may lack. "" grants none.
 	Server string `cbor:"1,keyasint" json:"server"`
 	// From is the sender of every message.
 	From string `cbor:"2,keyasint" json:"from"`

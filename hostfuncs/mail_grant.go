@@ -3,15 +3,17 @@ package hostfuncs
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // ParseMail reads the grant of a mail server as people write it: SERVER,from=ADDRESS, and ,user=NAME,secret=SECRET behind it for
-// logging in. SERVER is smtps://HOST or smtp://HOST, with :PORT unless that is 465 or 587. Who may be written to is for
-// ParseMailTo.
+// logging in. SERVER is smtps://HOST or smtp://HOST, with :PORT behind it unless that is 465 or 587. Who may be written
+// to is for ParseMailTo.
 func ParseMail(s string) (MailGrant, error) {
 	fields := strings.Split(s, ",")
 	m := MailGrant{Server: fields[0]}
@@ -30,7 +32,7 @@ func ParseMail(s string) (MailGrant, error) {
 		*to = value
 	}
 	if o, err := parseMailServer(m.Server); err == nil {
-		m.Server = o.String()
+		m.Server = mailServer(o)
 	}
 	if a, err := parseAddress(m.From); err == nil {
 		m.From = a.String()
@@ -58,8 +60,13 @@ func ParseMailTo(s string) (string, error) {
 	return a.String(), nil
 }
 
-// parseMailServer reads the server of a grant, and what a secret for it is bound to.
+// parseMailServer reads the server of a grant.
 func parseMailServer(s string) (origin, error) { return parseServer(s, "smtp", "smtps") }
+
+// mailServer is the only spelling of a server, in grants and in what secrets are bound to: always with its port.
+func mailServer(o origin) string {
+	return o.scheme + "://" + net.JoinHostPort(o.host, strconv.Itoa(int(o.port)))
+}
 
 // String returns the grant in the form of ParseMail, without who may be written to; "" for one that grants nothing.
 func (m MailGrant) String() string {
@@ -92,8 +99,8 @@ func (m MailGrant) validate() error {
 		return errNoMailServer
 	case err != nil:
 		return fmt.Errorf("mail: %w", err)
-	case o.String() != m.Server:
-		return fmt.Errorf("mail: write %s for the server %s", o, m.Server)
+	case mailServer(o) != m.Server:
+		return fmt.Errorf("mail: write %s for the server %s", mailServer(o), m.Server)
 	}
 	if a, err := parseAddress(m.From); err != nil {
 		return fmt.Errorf("mail: from=%s: %w", toolabi.CleanLine(m.From, 80), err)

@@ -7,9 +7,9 @@ import (
 
 func TestAGrantOfMailHasOneSpelling(t *testing.T) {
 	for _, c := range []struct{ written, want string }{
-		{"smtps://mail.example.com,from=desk@example.com", "smtps://mail.example.com,from=desk@example.com"},
-		{"SMTPS://Mail.Example.COM:465,from=Desk@Example.COM", "smtps://mail.example.com,from=Desk@example.com"},
-		{"smtp://mail.example.com:587,secret=smtp,user=desk,from=a@b", "smtp://mail.example.com,from=a@b,user=desk,secret=smtp"},
+		{"smtps://mail.example.com,from=desk@example.com", "smtps://mail.example.com:465,from=desk@example.com"},
+		{"SMTPS://Mail.Example.COM,from=Desk@Example.COM", "smtps://mail.example.com:465,from=Desk@example.com"},
+		{"smtp://mail.example.com:587,secret=smtp,user=desk,from=a@b", "smtp://mail.example.com:587,from=a@b,user=desk,secret=smtp"},
 		{"smtp://127.0.0.1:2525,from=a@b", "smtp://127.0.0.1:2525,from=a@b"},
 		{"smtp://[::1]:25,from=a@b,user=x y@z=,secret=s", "smtp://[::1]:25,from=a@b,user=x y@z=,secret=s"},
 	} {
@@ -54,7 +54,7 @@ func TestWhatIsNoGrantOfMail(t *testing.T) {
 }
 
 func TestGrantsOfMailAreInTheirOnlySpelling(t *testing.T) {
-	ok := MailGrant{Server: "smtps://h", From: "a@b", To: []string{"*", "@c.d", "é@f"}}
+	ok := MailGrant{Server: "smtps://h:465", From: "a@b", To: []string{"*", "@c.d", "é@f"}}
 	if err := ok.validate(); err != nil {
 		t.Error(err)
 	}
@@ -63,8 +63,8 @@ func TestGrantsOfMailAreInTheirOnlySpelling(t *testing.T) {
 	}
 	for _, change := range []func(*MailGrant){
 		func(m *MailGrant) { m.Server = "" },
-		func(m *MailGrant) { m.Server = "smtps://h:465" },
-		func(m *MailGrant) { m.Server = "smtps://H" },
+		func(m *MailGrant) { m.Server = "smtps://h" },
+		func(m *MailGrant) { m.Server = "smtps://H:465" },
 		func(m *MailGrant) { m.From = "a@B" },
 		func(m *MailGrant) { m.From = "" },
 		func(m *MailGrant) { m.User, m.Secret = "a,b", "s" },
