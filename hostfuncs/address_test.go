@@ -48,8 +48,8 @@ func TestANameMustNotLeadToASpecialAddress(t *testing.T) {
 				}
 				_, err := send(t, cfg, granted("https://shop.example"), post("https://shop.example"))
 				e := wantError(t, err, toolabi.Denied, toolabi.EffectNone)
-				if !strings.Contains(e.Message, "--allow-http https://") {
-					t.Errorf("the message does not name the flag: %s", e.Message)
+				if e.Detail != "address" || !strings.Contains(e.Message, "--allow-net ") || !strings.Contains(e.Message, "or --allow-http ") {
+					t.Errorf("the message does not name the flags: %s", e.Message)
 				}
 			}
 		})

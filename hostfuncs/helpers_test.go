@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -173,3 +174,11 @@ func replies(t testing.TB, raw string) *rawServer {
 
 // untilGone blocks until the other side of a connection is closed.
 func untilGone(c net.Conn) { io.Copy(io.Discard, c) }
+
+// leadingTo is a configuration that finds names in list, and whose every connection leads to the server at url.
+func leadingTo(url string, list names) hostfuncs.Config {
+	return hostfuncs.Config{Resolver: list, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		_, address, _ := strings.Cut(url, "://")
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
+}

@@ -26,7 +26,7 @@ func (h *client) do(ctx context.Context, c Call, function string, req toolabi.HT
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
-	conn, err := h.connect(ctx, r)
+	conn, err := h.connect(ctx, c, r)
 	if err != nil {
 		return toolabi.HTTPReply{}, err
 	}

@@ -4,21 +4,18 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
 	"time"
-
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // maxAddresses is how many of a name's addresses are tried.
 const maxAddresses = 8
 
 // connect opens a fresh connection for r, up to and including the TLS handshake.
-func (h *client) connect(ctx context.Context, r *request) (net.Conn, error) {
-	addrs, err := h.addresses(ctx, r)
+func (h *client) connect(ctx context.Context, c Call, r *request) (net.Conn, error) {
+	addrs, err := h.addresses(ctx, c, r)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +45,8 @@ type tlsConn struct {
 func (c tlsConn) Close() error { return c.raw.Close() }
 
 // addresses finds where r goes. An operator who grants an address or localhost means that very address; a name must
-// lead to public addresses only, whichever of them is used.
-func (h *client) addresses(ctx context.Context, r *request) ([]netip.Addr, error) {
+// lead to addresses that are public or granted, whichever of them is used. It is resolved once, and what was judged is dialled.
+func (h *client) addresses(ctx context.Context, c Call, r *request) ([]netip.Addr, error) {
 	switch {
 	case r.origin.addr.IsValid():
 		return []netip.Addr{r.origin.addr}, nil
@@ -64,13 +61,8 @@ func (h *client) addresses(ctx context.Context, r *request) ([]netip.Addr, error
 		return nil, r.unsent(ctx, "dns", err)
 	}
 	for _, a := range addrs {
-		if kind := addressKind(a); kind != "" {
-			there := origin{scheme: r.origin.scheme, host: a.WithZone("").Unmap().String(), addr: a.WithZone("").Unmap(), port: r.origin.port}
-			e := toolabi.NewError(toolabi.Denied, fmt.Sprintf(
-				"%s: %s leads to %s (%s), which no name may; only a grant of that address itself reaches it (--allow-http %s)",
-				r.function, r.origin, there.addr, kind, there))
-			e.Detail = "address"
-			return nil, e
+		if err := judgeAddress(c, r.function, r.origin, a); err != nil {
+			return nil, err
 		}
 	}
 	return addrs[:min(len(addrs), maxAddresses)], nil

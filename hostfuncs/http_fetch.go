@@ -22,7 +22,7 @@ func fetchFunc(web *client) Func {
 }
 
 func checkFetch(req toolabi.HTTPRequest) error {
-	if req.Method != "GET" && req.Method != "HEAD" {
+	if !mayFetch(req.Method) {
 		return invalidf("http_fetch: method %q: want GET or HEAD; http_send has the others", toolabi.CleanLine(req.Method, 40))
 	}
 	if len(req.Body) > 0 {
@@ -30,3 +30,5 @@ func checkFetch(req toolabi.HTTPRequest) error {
 	}
 	return nil
 }
+
+func mayFetch(method string) bool { return method == "GET" || method == "HEAD" }

@@ -57,13 +57,15 @@ func isHostHeader(name string) bool {
 // isToken says whether s is a token of RFC 9110, section 5.6.2.
 func isToken(s string) bool {
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+		if !isTokenByte(s[i]) {
 			return false
 		}
 	}
 	return s != ""
+}
+
+func isTokenByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0
 }
 
 // isHeaderValue says whether s can be the value of a header as it is. Bytes over 0x7f are allowed.

@@ -38,7 +38,7 @@ func prepare(c Call, function string, req toolabi.HTTPRequest) (*request, error)
 	if !isHeaderValue(c.Key) || len(c.Key) > 1024 {
 		return nil, fmt.Errorf("%s: the idempotency key cannot be sent in a header", function) // the host's own fault
 	}
-	if err := permit(c, function, o); err != nil {
+	if err := permit(c, function, req.Method, o, target); err != nil {
 		return nil, err
 	}
 	return &request{

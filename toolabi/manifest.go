@@ -194,6 +194,9 @@ func (m *Manifest) Validate() error {
 				bad("capability %s: %q is no name of a secret", c.Name, CutText(name, 80))
 			}
 		}
+		if c.Targets != nil && len(c.Targets) == 0 {
+			bad("capability %s: a list of targets with nothing in it: leave it out for whatever is granted", CutText(c.Name, 80))
+		}
 		for _, target := range c.Targets {
 			if c.Name == FuncToolCall && !isToolTarget(target) {
 				bad("capability %s: target %q is no tool: want module.tool or module.*", c.Name, CutText(target, 160))
