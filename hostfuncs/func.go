@@ -32,6 +32,9 @@ type Func struct {
 	// Describe says in a few words what a request asks for, such as "POST api.example.com/charges", for people. It is
 	// recorded with the intent. nil says nothing.
 	Describe func(req []byte) string
+	// Bulky says that requests are not kept, only their digests: a tool that is entered again asks again, and what it asked for
+	// is found in what came of it. Of class Effect.
+	Bulky bool
 	// ShowRequest writes a request as JSON, for people and for look-ups. nil where there is no such form.
 	ShowRequest func(req []byte) ([]byte, error)
 	// ParseReply makes the encoded reply of what a person or a look-up says the answer was, in JSON; ShowReply writes a

@@ -28,6 +28,7 @@ type appender struct {
 	base       *journal.State         // guarded by mu: the log as committed
 	ahead      *journal.State         // guarded by mu: the log with the queue
 	history    *journal.History       // guarded by mu: what lookups see
+	kept       *kept                  // changed under mu, with history
 	queue      []*queued              // guarded by mu, in order
 	size       int                    // guarded by mu: bytes in the queue
 	committing bool                   // guarded by mu: one append at a time
@@ -57,13 +58,13 @@ const (
 	maxBusyRetries  = 10
 )
 
-func newAppender(e *Engine, run string, state *journal.State, history *journal.History) *appender {
+func newAppender(e *Engine, l *loaded) *appender {
 	a := &appender{
-		j: e.cfg.Journal, run: run, owner: state.Owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
-		base: state, ahead: state.Clone(), history: history, dropped: map[journal.Step]error{},
+		j: e.cfg.Journal, run: l.state.Run, owner: l.state.Owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
+		base: l.state, ahead: l.state.Clone(), history: l.history, kept: l.kept, dropped: map[journal.Step]error{},
 	}
 	if e.cfg.Rescue != nil {
-		a.rescue = func(step journal.Step, reply []byte) { e.cfg.Rescue(run, step, reply) }
+		a.rescue = func(step journal.Step, reply []byte) { e.cfg.Rescue(l.state.Run, step, reply) }
 	}
 	a.settled.L = &a.mu
 	return a
@@ -102,6 +103,7 @@ func (a *appender) addReply(entry journal.Entry, reply []byte, durable bool) (jo
 	a.queue = append(a.queue, q)
 	a.size += len(entry.Body)
 	a.history.Add(entry)
+	a.kept.add(entry)
 	if !durable && a.size < maxQueueBytes && len(a.queue) < maxQueueEntries {
 		a.rideAlong()
 		return entry, nil

@@ -124,7 +124,7 @@ func settledInCopy(e journal.Entry, open map[journal.Step]bool) journal.Entry {
 		return e
 	case e.Effect == journal.EffectNone && e.Outcome != journal.OK:
 		e.Kind, e.Outcome, e.Effect = journal.Void, 0, 0
-		e.Body, e.Blob, e.Size = nil, journal.Digest{}, 0
+		e.Body, e.Blob, e.Size, e.Refs = nil, journal.Digest{}, 0, nil
 	default:
 		e.Kind, e.Effect = journal.Result, journal.EffectApplied
 	}

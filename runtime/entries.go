@@ -16,8 +16,10 @@ func (r *Run) intent(ctx context.Context, o op, step journal.Step, before *journ
 		Kind: journal.Intent, Step: step, Name: o.name, Class: uint8(o.class), OnCut: onCut(o.class),
 		Module: o.module, Request: o.digest, Note: o.note,
 	}
-	if err := journal.SetBody(ctx, r.engine.blobs, &in, o.request); err != nil {
-		return in, err
+	if !o.bulky {
+		if err := journal.SetBody(ctx, r.engine.blobs, &in, o.request); err != nil {
+			return in, err
+		}
 	}
 	if o.enters() {
 		in.Started, in.Seed = now, randomSeed()
@@ -65,7 +67,9 @@ func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *
 		Kind: journal.Result, Step: step, Name: o.name, Class: uint8(o.class), Outcome: journal.OK, Writes: out.writes, Fuel: out.fuel,
 	}
 	body := out.reply
-	if out.err != nil {
+	if out.err == nil {
+		e.Refs = out.holds.refs() // which are on the disk, before this is
+	} else {
 		e.Outcome = journal.Fail
 		if out.err == o.refused && errors.Is(out.err, toolabi.Denied) {
 			e.Outcome = journal.Denied

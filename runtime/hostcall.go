@@ -84,7 +84,7 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 	f.seen[digest]++
 	n, occurrence := f.n, f.seen[digest]
 	f.mu.Unlock()
-	o := op{step: f.step.Child(n), name: name, class: toolabi.Read, request: request, digest: digest, frame: f}
+	o := op{step: f.step.Child(n), name: name, class: toolabi.Read, request: request, digest: digest, frame: f, bulky: fn.Bulky}
 	if !known {
 		o.refused = toolabi.NewError(toolabi.Unsupported, fmt.Sprintf("this host does not have %s", name))
 		return o
@@ -137,6 +137,9 @@ func (f *frame) pending(fn hostfuncs.Func, request []byte) (hostfuncs.Pending, e
 
 // do calls the function.
 func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal.Entry) (outcome, error) {
+	if err := f.run.kept.fault(); err != nil {
+		return outcome{unsent: true}, f.run.journalError(err)
+	}
 	send := sending{run: f.run, intent: intent}
 	if o.keyTTL != 0 && f.repeats(o, intent) {
 		send.expired = func() string { return f.run.expired(o, intent.Key) }
@@ -144,12 +147,15 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 	c := f.hostCall(fn, intent)
 	c.BeforeSend = send.allow
 	c.Sent = func(n int64) { send.sent = n }
-	var writes []journal.Write
-	c.Get, c.Stage = f.run.state(ctx, &writes)
+	s := &holding{run: f.run}
+	s.serve(ctx, &c)
 	reply, err := use(ctx, fn, c, o.request)
 	out, err := send.outcome(reply, err, toolabi.Internal)
-	if out.err == nil && fn.Class == toolabi.Local {
-		out.writes = writes
+	if fault := s.fault(); fault != nil {
+		out, err = outcome{unsent: !send.allowed}, fault
+	}
+	if out.holds = s; err == nil && out.err == nil && fn.Class == toolabi.Local {
+		out.writes = s.staged()
 	}
 	return out, err
 }

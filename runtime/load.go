@@ -12,13 +12,14 @@ import (
 type loaded struct {
 	state   *journal.State
 	history *journal.History
+	kept    *kept            // artifacts and versions of files
 	grants  hostfuncs.Grants // what resumes have added
 	partial bool             // it is a copy that was cut off
 }
 
 // load reads a run's log and holds it against the rules again.
 func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
-	l := &loaded{state: &journal.State{Run: run}, history: new(journal.History)}
+	l := &loaded{state: &journal.State{Run: run}, history: new(journal.History), kept: newKept()}
 	for entry, err := range e.cfg.Journal.Read(ctx, run, 0) {
 		if err != nil {
 			return nil, err
@@ -27,6 +28,7 @@ func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 			return nil, damaged(run, err)
 		}
 		l.history.Add(entry)
+		l.kept.add(entry)
 		if entry.Kind != journal.Record {
 			continue
 		}

@@ -19,6 +19,7 @@ func (a *appender) reconcile() {
 	}
 	for _, e := range tail {
 		a.history.Add(e)
+		a.kept.add(e)
 	}
 	if a.base.Owner != a.owner {
 		a.fenced()
@@ -46,6 +47,7 @@ func (a *appender) judgeAgain() {
 func (a *appender) drop(q *queued, err error) {
 	q.done, q.err = true, err
 	a.history.Forget(q.entry)
+	a.kept.forget(q.entry)
 	if q.entry.Kind == journal.Intent && !errors.Is(err, errMoved) {
 		a.dropped[q.entry.Step] = err
 	}
@@ -118,7 +120,7 @@ func asLate(e journal.Entry) []journal.Entry {
 	case e.Kind == journal.Result && isEffect(e.Class) && !brokenNoLate:
 		return []journal.Entry{{
 			Kind: journal.Late, Step: e.Step, Name: e.Name, Class: e.Class, Outcome: e.Outcome, Effect: e.Effect,
-			Body: e.Body, Blob: e.Blob, Size: e.Size, Owner: e.Owner, Time: e.Time,
+			Body: e.Body, Blob: e.Blob, Size: e.Size, Refs: e.Refs, Owner: e.Owner, Time: e.Time,
 		}}
 	}
 	return nil

@@ -22,6 +22,7 @@ type Run struct {
 	id     string
 	spec   *Spec
 	log    *appender
+	kept   *kept // what the log keeps beside
 	grants hostfuncs.Grants
 	// approveBy is the last moment at which a yes counts to a question that is put now; zero for any time.
 	approveBy time.Time
@@ -42,7 +43,7 @@ type Run struct {
 func newRun(e *Engine, id string, l *loaded) *Run {
 	return &Run{
 		engine: e, id: id, grants: l.grants, from: l.state.Len,
-		log: newAppender(e, id, l.state, l.history), asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
+		log: newAppender(e, l), kept: l.kept, asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
 	}
 }
 

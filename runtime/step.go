@@ -23,6 +23,7 @@ type op struct {
 	now     bool           // the result never waits for another append
 	again   bool           // it was cut off, and is done again
 	refused *toolabi.Error // it must not be executed: this is its outcome
+	bulky   bool           // the request is not kept, only its digest
 	keyTTL  time.Duration  // how long the provider remembers the key; 0: for ever
 	timeout time.Duration  // how long an effect may be on its way
 	key     func() string  // derives the idempotency key; nil: the step has none
@@ -48,6 +49,7 @@ type outcome struct {
 	fuel   uint64          // of a call: how much it computed
 	unsent bool            // it was stopped before anything could leave
 	writes []journal.Write // changes of state that belong to it
+	holds  *holding        // the artifacts that belong to it; nil for none
 	at     int64           // when it became known
 	served bool            // it came from the log
 }
@@ -303,6 +305,7 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 		defer done()
 	}
 	out, err := o.perform(doing, intent)
+	defer func() { out.holds.release() }()
 	if err != nil {
 		if once && out.unsent {
 			r.noteUnsent(*intent, err)
