@@ -63,10 +63,10 @@ func Standard(cfg Config) []Func {
 		missing(toolabi.FuncArtifactPut),
 		missing(toolabi.FuncArtifactGet),
 		missing(toolabi.FuncArtifactStat),
-		missing(toolabi.FuncWorkspaceRead),
-		missing(toolabi.FuncWorkspaceWrite),
-		missing(toolabi.FuncWorkspaceList),
-		missing(toolabi.FuncWorkspaceRemove),
+		workspaceReadFunc(),
+		workspaceWriteFunc(),
+		workspaceListFunc(),
+		workspaceRemoveFunc(),
 		missing(toolabi.FuncMailSend),
 	}
 }

@@ -28,14 +28,16 @@ const (
 
 // WorkspaceReadRequest is the request of workspace_read.
 //
-// A Path is relative and has / between its parts. None of these is . or .. or empty, holds \, : or a control character, has more
-// than 255 bytes, ends in a dot or a space, or begins with .wrun-. Symbolic links are followed within the workspace only.
+// A Path is relative and has / between its parts. None of these is . or .. or empty, holds \ : < > " | ? * or a control
+// character, has more than MaxWorkspaceName bytes, ends in a dot or a space, begins with WorkspaceTemp, or is a device of Windows
+// such as NUL or com1.txt; see CheckWorkspacePath. Symbolic links are followed within the workspace only.
 //
 // Errors of all functions of the workspace: Invalid for what is no path; Denied when no workspace is granted, or not for
-// writing, and for what leads out of it or is no regular file; NotFound.
+// writing, and for what leads out of it or is no regular file; NotFound; Unavailable when the directory cannot be used now.
+// Errors besides: TooLarge for a Length over MaxWorkspacePart; Conflict, worth a retry, for a file that others keep changing.
 type WorkspaceReadRequest struct {
 	Path string `cbor:"1,keyasint"`
-	// Offset is where to begin, in bytes.
+	// Offset is where to begin, in bytes; behind the end there is nothing.
 	Offset uint64 `cbor:"2,keyasint,omitempty"`
 	// Length is how much is wanted at most, in bytes; 0 means as much as there is, at most MaxWorkspacePart.
 	Length uint64 `cbor:"3,keyasint,omitempty"`
@@ -53,15 +55,20 @@ type WorkspaceReadReply struct {
 
 // WorkspaceWriteRequest is the request of workspace_write. Directories are made as they are needed.
 //
+// Each version counts as an artifact of the run, once for the same bytes: at most MaxArtifacts, and together at most as many
+// bytes as are granted for artifacts, or MaxArtifact where none are. A link is replaced, never written through, and so is a
+// name of a file that has others. The file keeps its permissions.
+//
 // Errors besides: Conflict when the file is not as expected, and nothing was changed; NotFound for an Artifact that the run does
-// not have; TooLarge.
+// not have; TooLarge when a cap is exceeded; Unavailable, worth a retry, when there is no space.
 type WorkspaceWriteRequest struct {
 	Path string `cbor:"1,keyasint"`
 	// Body is what the file holds then, at most MaxWorkspacePart bytes.
 	Body []byte `cbor:"2,keyasint,omitempty"`
 	// Artifact is an artifact of the run that the file holds then, in place of Body.
 	Artifact string `cbor:"3,keyasint,omitempty"`
-	// Expect is the digest that the file must have, or WorkspaceAbsent; "" does not mind.
+	// Expect is the digest that the file must have, or WorkspaceAbsent; "" does not mind. A file that holds already what is to be
+	// written is as expected.
 	Expect string `cbor:"4,keyasint,omitempty"`
 }
 
@@ -77,7 +84,7 @@ type WorkspaceWriteReply struct {
 
 // WorkspaceListRequest is the request of workspace_list.
 type WorkspaceListRequest struct {
-	// Dir is the directory to list, a Path; "" is the workspace itself.
+	// Dir is the directory to list, a Path; "" is the workspace itself. What is no directory is Denied.
 	Dir string `cbor:"1,keyasint,omitempty"`
 	// Recursive lists what is below its directories as well. Links to directories are listed and not followed.
 	Recursive bool `cbor:"2,keyasint,omitempty"`
@@ -106,7 +113,7 @@ type WorkspaceFile struct {
 }
 
 // WorkspaceRemoveRequest is the request of workspace_remove. Removing a file that is not there is fine; directories are not
-// removed.
+// removed, and a link is removed itself, not what it leads to.
 type WorkspaceRemoveRequest struct {
 	Path string `cbor:"1,keyasint"`
 }
