@@ -8,20 +8,24 @@ import (
 	"net/netip"
 	"strconv"
 	"time"
+
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // maxAddresses is how many of a name's addresses are tried.
 const maxAddresses = 8
 
-// connect opens a fresh connection for r, up to and including the TLS handshake.
+// connect opens a fresh connection for r, up to and including the TLS handshake. Each part has its share of the time.
 func (h *client) connect(ctx context.Context, c Call, r *request) (net.Conn, error) {
 	addrs, err := h.addresses(ctx, c, r)
 	if err != nil {
 		return nil, err
 	}
-	conn, err := h.dialFirst(ctx, addrs, r.origin.port)
+	part, cancel := within(ctx, toolabi.HTTPConnectMS)
+	defer cancel()
+	conn, err := h.dialFirst(part, addrs, r.origin.port)
 	if err != nil {
-		return nil, r.unsent(ctx, "connect", err)
+		return nil, r.unsent(part, "connect", err)
 	}
 	if r.origin.scheme == "http" {
 		return conn, nil
@@ -29,11 +33,18 @@ func (h *client) connect(ctx context.Context, c Call, r *request) (net.Conn, err
 	secure := tls.Client(conn, &tls.Config{
 		ServerName: r.origin.host, RootCAs: h.roots, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	})
-	if err := secure.HandshakeContext(ctx); err != nil {
+	shake, cancelShake := within(ctx, toolabi.HTTPHandshakeMS)
+	defer cancelShake()
+	if err := secure.HandshakeContext(shake); err != nil {
 		conn.Close()
-		return nil, r.unsent(ctx, "tls", err)
+		return nil, r.unsent(shake, "tls", err)
 	}
 	return tlsConn{secure, conn}, nil
+}
+
+// within bounds a part of an exchange.
+func within(ctx context.Context, ms int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
 }
 
 // tlsConn closes without the farewell of TLS, which can wait for a peer that does not read.
@@ -53,6 +64,8 @@ func (h *client) addresses(ctx context.Context, c Call, r *request) ([]netip.Add
 	case r.origin.host == "localhost":
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
 	}
+	ctx, cancel := within(ctx, toolabi.HTTPResolveMS)
+	defer cancel()
 	addrs, err := h.resolver.LookupNetIP(ctx, "ip", r.origin.host)
 	if err == nil && len(addrs) == 0 {
 		err = errors.New("the name has no address")

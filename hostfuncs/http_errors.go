@@ -52,6 +52,15 @@ func (r *request) unanswered(ctx context.Context, sent int64, err error) *toolab
 	if bad != nil && code == toolabi.TooLarge {
 		e.Message = fmt.Sprintf("%s: %s: %s", r.function, r.origin, text)
 	}
+	if bad != nil && bad.detail == "encoding" {
+		e.Message = fmt.Sprintf("%s: %s: %s; %d bytes were sent", r.function, r.origin, text, sent)
+	}
+	switch {
+	case r.scarce && code == toolabi.TooLarge:
+		e.Message += "; nothing of it was kept, and there is no more room (--allow-artifacts SIZE)"
+	case r.keep > 0:
+		e.Message += "; nothing of it was kept"
+	}
 	e.Detail, e.Effect = detail, toolabi.EffectUnknown
 	if bad != nil && bad.answered {
 		e.Effect = toolabi.EffectApplied

@@ -6,7 +6,7 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// fetchFunc makes http_fetch: GET and HEAD, without a body.
+// fetchFunc makes http_fetch: GET and HEAD, without a body, and redirects where they are wanted.
 func fetchFunc(web *client) Func {
 	f := Handle(toolabi.FuncHTTPFetch, toolabi.Read,
 		func(ctx context.Context, c Call, req toolabi.HTTPRequest) (toolabi.HTTPReply, error) {
@@ -25,7 +25,7 @@ func checkFetch(req toolabi.HTTPRequest) error {
 	if !mayFetch(req.Method) {
 		return invalidf("http_fetch: method %q: want GET or HEAD; http_send has the others", toolabi.CleanLine(req.Method, 40))
 	}
-	if len(req.Body) > 0 {
+	if len(req.Body) > 0 || req.BodyArtifact != "" {
 		return invalidf("http_fetch: %s has no body", req.Method)
 	}
 	return nil

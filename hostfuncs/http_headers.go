@@ -23,7 +23,7 @@ func checkHeaders(headers []toolabi.Header) error {
 	}
 	total := 0
 	for _, h := range headers {
-		total += len(h.Name) + len(h.Value) + len(": \r\n")
+		total += headerLen(h)
 		if err := checkHeader(h); err != nil {
 			return err
 		}
@@ -32,6 +32,14 @@ func checkHeaders(headers []toolabi.Header) error {
 		return tooLargef("headers of %d bytes, at most %d are allowed", total, toolabi.MaxHTTPHeaderBytes)
 	}
 	return nil
+}
+
+// headerLen is what a header counts towards the cap, in bytes.
+func headerLen(h toolabi.Header) int { return len(h.Name) + len(h.Value) + len(": \r\n") }
+
+// hasHeader says whether one of the headers is called so, taking _ for -.
+func hasHeader(headers []toolabi.Header, name string) bool {
+	return slices.ContainsFunc(headers, func(h toolabi.Header) bool { return strings.EqualFold(strings.ReplaceAll(h.Name, "_", "-"), name) })
 }
 
 // checkHeader judges one header. Its error never shows the value.
@@ -78,8 +86,9 @@ func isHeaderValue(s string) bool {
 	return strings.Trim(s, " \t") == s
 }
 
-// replyHeaders lists the headers of a reply, sorted by name. A value that is not UTF-8 is read as ISO 8859-1.
-func replyHeaders(h http.Header) ([]toolabi.Header, error) {
+// replyHeaders lists the headers of a reply, sorted by name, without the values of secrets. A value that is not UTF-8 is read as
+// ISO 8859-1.
+func replyHeaders(h http.Header, secrets *Vault) ([]toolabi.Header, error) {
 	names := make([]string, 0, len(h))
 	lines := 0
 	for name, values := range h {
@@ -93,11 +102,13 @@ func replyHeaders(h http.Header) ([]toolabi.Header, error) {
 	var out []toolabi.Header
 	for _, name := range names {
 		for _, v := range h[name] {
-			out = append(out, toolabi.Header{Name: name, Value: headerText(v)})
+			out = append(out, toolabi.Header{Name: headerText(hideText(secrets, name)), Value: headerText(hideText(secrets, v))})
 		}
 	}
 	return out, nil
 }
+
+func hideText(secrets *Vault, s string) string { return string(secrets.Hide([]byte(s))) }
 
 func headerText(v string) string {
 	if utf8.ValidString(v) {

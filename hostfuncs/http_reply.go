@@ -18,21 +18,31 @@ const (
 	maxStatusLine = 1 << 10
 )
 
-// readReply reads one complete reply to a request with the given method.
-func readReply(conn io.Reader, method string) (toolabi.HTTPReply, error) {
+// readReply reads up to the body of the reply to a request with the given method.
+func readReply(conn io.Reader, method string) (*http.Response, error) {
 	r := bufio.NewReader(conn)
 	for range maxInterim + 1 {
 		status, head, err := readHead(r)
 		switch {
 		case err != nil:
-			return toolabi.HTTPReply{}, err
+			return nil, err
 		case status == http.StatusSwitchingProtocols:
-			return toolabi.HTTPReply{}, malformed("the server changed the protocol unasked")
+			return nil, malformed("the server changed the protocol unasked")
 		case status >= 200:
-			return readFinal(io.MultiReader(bytes.NewReader(head), r), status, method)
+			return parseHead(io.MultiReader(bytes.NewReader(head), r), method)
 		}
 	}
-	return toolabi.HTTPReply{}, malformed(fmt.Sprintf("the server sent more than %d interim replies", maxInterim))
+	return nil, malformed(fmt.Sprintf("the server sent more than %d interim replies", maxInterim))
+}
+
+// parseHead reads a head that is known to be within the caps. The body is left unclosed, because closing one reads it to its end;
+// the connection is closed after it.
+func parseHead(r io.Reader, method string) (*http.Response, error) {
+	res, err := http.ReadResponse(bufio.NewReader(r), &http.Request{Method: method})
+	if err != nil {
+		return nil, broken(err, "the server sent malformed headers")
+	}
+	return res, nil
 }
 
 // readHead reads a status line and headers up to the empty line, within the caps.
@@ -103,32 +113,8 @@ func parseStatus(line []byte) (int, error) {
 	return status, nil
 }
 
-// readFinal reads the reply whose head is known to be within the caps. It leaves the body unclosed, because closing one
-// reads it to its end; the connection is closed after it.
-func readFinal(r io.Reader, status int, method string) (toolabi.HTTPReply, error) {
-	res, err := http.ReadResponse(bufio.NewReader(r), &http.Request{Method: method})
-	if err != nil {
-		return toolabi.HTTPReply{}, broken(err, "the server sent malformed headers")
-	}
-	headers, err := replyHeaders(res.Header)
-	if err != nil {
-		return toolabi.HTTPReply{}, oversized(status, err.Error())
-	}
-	if res.ContentLength > toolabi.MaxHTTPBody && method != http.MethodHead {
-		return toolabi.HTTPReply{}, oversizedBody(status)
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, toolabi.MaxHTTPBody+1))
-	if len(body) > toolabi.MaxHTTPBody {
-		return toolabi.HTTPReply{}, oversizedBody(status)
-	}
-	if err != nil {
-		return toolabi.HTTPReply{}, broken(err, "the server sent a malformed body")
-	}
-	return toolabi.HTTPReply{Status: uint16(status), Headers: headers, Body: body}, nil
-}
-
-func oversizedBody(status int) error {
-	return oversized(status, fmt.Sprintf("a body over %d bytes", toolabi.MaxHTTPBody))
+func oversizedBody(status int, max int64) error {
+	return oversized(status, fmt.Sprintf("a body over %d bytes", max))
 }
 
 // oversized is a reply over a cap. A final status says that the server has acted, whatever follows.

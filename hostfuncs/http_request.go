@@ -2,6 +2,7 @@ package hostfuncs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,64 +10,134 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// request is a request that was found to be in order, ready to be written.
+// request is a request that was found to be in order. The values of secrets are not in it.
 type request struct {
 	function string
 	method   string
 	origin   origin
-	head     []byte
+	target   string // path and query
+	headers  []toolabi.Header
 	body     []byte
+	upload   *toolabi.Digest // the artifact that is sent in place of body
 	timeout  time.Duration
 	again    bool // whether it may be sent again
+
+	redirects  int   // how many are followed
+	hops       int   // how many were followed
+	decompress bool  // gzip is asked for and undone
+	keep       int64 // the longest body that is kept as an artifact, in bytes; 0 for one that is answered
+	scarce     bool  // keep is what is left of the artifacts that are granted
+	guarded    bool  // a secret is bound to the origin, so that the reply has to be looked through
 }
 
-// prepare judges everything about a request that can be judged without a network, and lays out its bytes.
+// prepare judges everything about a request that can be judged without a network.
 func prepare(c Call, function string, req toolabi.HTTPRequest) (*request, error) {
 	o, target, err := splitURL(req.URL)
 	if err != nil {
 		return nil, invalidf("%s: %v", function, err)
 	}
-	if err := checkHeaders(req.Headers); err != nil {
-		return nil, err
-	}
-	if len(req.Body) > toolabi.MaxHTTPBody {
-		return nil, tooLargef("%s: a body of %d bytes, at most %d are allowed", function, len(req.Body), toolabi.MaxHTTPBody)
-	}
-	if req.TimeoutMS > toolabi.MaxHTTPTimeout {
-		return nil, invalidf("%s: a timeout of %d ms, at most %d are allowed", function, req.TimeoutMS, toolabi.MaxHTTPTimeout)
+	for _, check := range []func(string, toolabi.HTTPRequest) error{checkSizes, checkOptions} {
+		if err := check(function, req); err != nil {
+			return nil, err
+		}
 	}
 	if !isHeaderValue(c.Key) || len(c.Key) > 1024 {
 		return nil, fmt.Errorf("%s: the idempotency key cannot be sent in a header", function) // the host's own fault
 	}
-	if err := permit(c, function, req.Method, o, target); err != nil {
-		return nil, err
-	}
-	return &request{
-		function: function, method: req.Method, origin: o,
-		head: layOut(c, o, target, req), body: req.Body,
+	r := &request{
+		function: function, method: req.Method, origin: o, target: target, headers: req.Headers, body: req.Body,
 		timeout: timeoutOf(req), again: c.Repeatable || function == toolabi.FuncHTTPFetch,
-	}, nil
+		redirects: int(req.Redirects), decompress: req.Decompress, keep: int64(req.ToArtifact),
+	}
+	if req.BodyArtifact != "" {
+		d, ok := toolabi.ParseDigest(req.BodyArtifact)
+		if !ok {
+			return nil, invalidf("%s: body_artifact is no artifact: want 64 lower-case hexadecimal digits", function)
+		}
+		r.upload = &d
+	}
+	return r, r.admit(c)
+}
+
+func checkSizes(function string, req toolabi.HTTPRequest) error {
+	if err := checkHeaders(req.Headers); err != nil {
+		return err
+	}
+	if len(req.Body) > toolabi.MaxHTTPBody {
+		return tooLargef("%s: a body of %d bytes, at most %d are allowed", function, len(req.Body), toolabi.MaxHTTPBody)
+	}
+	if req.TimeoutMS > toolabi.MaxHTTPTimeout {
+		return invalidf("%s: a timeout of %d ms, at most %d are allowed", function, req.TimeoutMS, toolabi.MaxHTTPTimeout)
+	}
+	if req.ToArtifact > toolabi.MaxArtifact {
+		return invalidf("%s: to_artifact of %d bytes, at most %d are allowed", function, req.ToArtifact, toolabi.MaxArtifact)
+	}
+	if req.Redirects > toolabi.MaxRedirects {
+		return invalidf("%s: %d redirects, at most %d are followed", function, req.Redirects, toolabi.MaxRedirects)
+	}
+	return nil
+}
+
+// checkOptions judges what does not go together.
+func checkOptions(function string, req toolabi.HTTPRequest) error {
+	switch {
+	case req.Redirects > 0 && function != toolabi.FuncHTTPFetch:
+		return invalidf("%s: redirects are followed by %s only: sending again is the tool's to decide", function, toolabi.FuncHTTPFetch)
+	case len(req.Body) > 0 && req.BodyArtifact != "":
+		return invalidf("%s: body and body_artifact: want one of them", function)
+	case req.Decompress && hasHeader(req.Headers, "Accept-Encoding"):
+		return invalidf("%s: with decompress the header Accept-Encoding is set by the host", function)
+	case req.Decompress && hasHeader(req.Headers, "Range"):
+		return invalidf("%s: decompress and a Range: a part of what is compressed cannot be undone", function)
+	case req.ToArtifact > 0 && req.Method == "HEAD":
+		return invalidf("%s: the reply to HEAD has no body to keep as an artifact", function)
+	}
+	return nil
+}
+
+// admit judges whether c may send r. It is asked for each hop.
+func (r *request) admit(c Call) error {
+	if err := permit(c, r.function, r.method, r.origin, r.target); err != nil {
+		return err
+	}
+	if c.Grants.Artifacts == 0 && (r.upload != nil || r.keep > 0) {
+		return ungranted(c, r.function, "keeping artifacts", "--allow-artifacts SIZE")
+	}
+	r.guarded = slices.ContainsFunc(c.Grants.Secrets, func(s SecretGrant) bool { return slices.Contains(s.Origins, r.origin.String()) })
+	if !r.guarded {
+		return nil
+	}
+	for _, name := range []string{"Accept-Encoding", "Range", "If-Range"} {
+		if hasHeader(r.headers, name) {
+			return invalidf("%s: the header %s is not sent to %s, which has a secret: it could hide the secret in the reply", r.function, name, r.origin)
+		}
+	}
+	return nil
 }
 
 // layOut writes the request line and the headers: the host's first, then the tool's in their order.
-func layOut(c Call, o origin, target string, req toolabi.HTTPRequest) []byte {
+func (r *request) layOut(c Call, headers []toolabi.Header, size int64) []byte {
 	var b strings.Builder
 	line := func(name, value string) { b.WriteString(name + ": " + value + "\r\n") }
-	b.WriteString(req.Method + " " + target + " HTTP/1.1\r\n")
-	line("Host", o.authority())
+	b.WriteString(r.method + " " + r.target + " HTTP/1.1\r\n")
+	line("Host", r.origin.authority())
 	line("Connection", "close")
-	if len(req.Body) > 0 || (req.Method != "GET" && req.Method != "HEAD") {
-		line("Content-Length", strconv.Itoa(len(req.Body)))
+	if size > 0 || !mayFetch(r.method) {
+		line("Content-Length", strconv.FormatInt(size, 10))
 	}
 	if c.Key != "" {
 		line("Idempotency-Key", c.Key)
 	}
-	agent := false
-	for _, h := range req.Headers {
-		line(h.Name, h.Value)
-		agent = agent || strings.EqualFold(h.Name, "User-Agent")
+	switch {
+	case r.decompress:
+		line("Accept-Encoding", "gzip")
+	case r.guarded:
+		line("Accept-Encoding", "identity")
 	}
-	if !agent {
+	for _, h := range headers {
+		line(h.Name, h.Value)
+	}
+	if !hasHeader(headers, "User-Agent") {
 		line("User-Agent", "wrun")
 	}
 	b.WriteString("\r\n")
@@ -79,42 +150,4 @@ func timeoutOf(req toolabi.HTTPRequest) time.Duration {
 		ms = toolabi.DefaultHTTPTimeout
 	}
 	return time.Duration(min(ms, toolabi.MaxHTTPTimeout)) * time.Millisecond
-}
-
-// httpCheck judges a request completely without sending it.
-func httpCheck(function string, method func(toolabi.HTTPRequest) error) func(Call, []byte) error {
-	return func(c Call, raw []byte) error {
-		var req toolabi.HTTPRequest
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return toolabi.NewError(toolabi.Invalid, function+": "+err.Error())
-		}
-		if err := method(req); err != nil {
-			return err
-		}
-		_, err := prepare(c, function, req)
-		return err
-	}
-}
-
-func httpTimeout(raw []byte) time.Duration {
-	var req toolabi.HTTPRequest
-	if toolabi.Decode(raw, &req) != nil {
-		return 0 // will be refused at once
-	}
-	return timeoutOf(req)
-}
-
-// httpDescribe says method, host and path. The query is left out: it may hold what should not be shown.
-func httpDescribe(raw []byte) string {
-	var req toolabi.HTTPRequest
-	if toolabi.Decode(raw, &req) != nil {
-		return ""
-	}
-	method := toolabi.CleanLine(req.Method, 32)
-	o, target, err := splitURL(req.URL)
-	if err != nil {
-		return method
-	}
-	path, _, _ := strings.Cut(target, "?")
-	return toolabi.CleanLine(method+" "+o.authority()+path, 200)
 }

@@ -20,7 +20,14 @@ type said struct {
 	// Body is a JSON value, or a string for a body that is text; BodyBase64 is for everything else.
 	Body       json.RawMessage `json:"body,omitempty"`
 	BodyBase64 []byte          `json:"body_base64,omitempty"`
+	// Artifact is where the body is instead, and Size how long it is in bytes.
+	Artifact string `json:"artifact,omitempty"`
+	Size     uint64 `json:"size,omitempty"`
+	// URL is where the reply came from, where redirects led there.
+	URL string `json:"url,omitempty"`
 }
+
+var saidFields = []string{"status", "headers", "body", "body_base64", "artifact", "size", "url"}
 
 // values are the values of one header: a string, or a list of strings where there are several.
 type values []string
@@ -65,7 +72,7 @@ func ParseSaidReply(text []byte) ([]byte, error) {
 		return toolabi.Encode(toolabi.HTTPReply{Status: 200, Headers: []toolabi.Header{{Name: "Content-Type", Value: "application/json"}}, Body: text})
 	}
 	for name := range fields {
-		if !slices.Contains([]string{"status", "headers", "body", "body_base64"}, name) { // to the letter, unlike what follows
+		if !slices.Contains(saidFields, name) { // to the letter, unlike what follows
 			return nil, fmt.Errorf("reply: unknown field %.80q", name)
 		}
 	}
@@ -79,7 +86,10 @@ func ParseSaidReply(text []byte) ([]byte, error) {
 	if len(s.Body) > 0 && len(s.BodyBase64) > 0 {
 		return nil, errors.New("reply: it has body and body_base64, want one of them")
 	}
-	reply := toolabi.HTTPReply{Status: uint16(s.Status), Body: s.BodyBase64}
+	if err := s.checkArtifact(); err != nil {
+		return nil, err
+	}
+	reply := toolabi.HTTPReply{Status: uint16(s.Status), Body: s.BodyBase64, Artifact: s.Artifact, Size: s.Size, URL: s.URL}
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
 		for _, value := range s.Headers[name] {
 			if !isToken(name) || !isHeaderValue(value) {
@@ -98,6 +108,19 @@ func ParseSaidReply(text []byte) ([]byte, error) {
 	return toolabi.Encode(reply)
 }
 
+func (s said) checkArtifact() error {
+	_, ok := toolabi.ParseDigest(s.Artifact)
+	switch {
+	case s.Artifact == "" && s.Size > 0:
+		return errors.New("reply: it has a size and no artifact")
+	case s.Artifact != "" && !ok:
+		return fmt.Errorf("reply: artifact %.80q, want 64 lower-case hexadecimal digits", s.Artifact)
+	case s.Artifact != "" && len(s.Body)+len(s.BodyBase64) > 0:
+		return errors.New("reply: it has a body and an artifact, want one of them")
+	}
+	return nil
+}
+
 // FormatSaidReply writes a reply of an http function in the form that ParseSaidReply reads.
 func FormatSaidReply(reply []byte) ([]byte, error) {
 	var r toolabi.HTTPReply
@@ -105,7 +128,7 @@ func FormatSaidReply(reply []byte) ([]byte, error) {
 		return nil, err
 	}
 	body, raw := sayBody(r.Body)
-	return sayJSON(said{Status: int(r.Status), Headers: sayHeaders(r.Headers), Body: body, BodyBase64: raw})
+	return sayJSON(said{Status: int(r.Status), Headers: sayHeaders(r.Headers), Body: body, BodyBase64: raw, Artifact: r.Artifact, Size: r.Size, URL: r.URL})
 }
 
 // asked is the form in which a request of an http function is shown.
@@ -115,6 +138,11 @@ type asked struct {
 	Headers    map[string]values `json:"headers,omitempty"`
 	Body       json.RawMessage   `json:"body,omitempty"`
 	BodyBase64 []byte            `json:"body_base64,omitempty"`
+	// The rest is as in toolabi.HTTPRequest.
+	Redirects    uint8  `json:"redirects,omitempty"`
+	Decompress   bool   `json:"decompress,omitempty"`
+	BodyArtifact string `json:"body_artifact,omitempty"`
+	ToArtifact   uint64 `json:"to_artifact,omitempty"`
 }
 
 // showHTTPRequest writes a request of an http function, its headers and body as in a reply.
@@ -124,7 +152,10 @@ func showHTTPRequest(req []byte) ([]byte, error) {
 		return nil, err
 	}
 	body, raw := sayBody(r.Body)
-	return sayJSON(asked{Method: r.Method, URL: r.URL, Headers: sayHeaders(r.Headers), Body: body, BodyBase64: raw})
+	return sayJSON(asked{
+		Method: r.Method, URL: r.URL, Headers: sayHeaders(r.Headers), Body: body, BodyBase64: raw,
+		Redirects: r.Redirects, Decompress: r.Decompress, BodyArtifact: r.BodyArtifact, ToArtifact: r.ToArtifact,
+	})
 }
 
 func sayHeaders(headers []toolabi.Header) map[string]values {

@@ -13,7 +13,7 @@ import (
 // Config is what the standard host functions stand on. The zero value works: the system's resolver, clock, dialer and
 // certificate authorities.
 type Config struct {
-	// Resolver finds the addresses of names; nil means net.DefaultResolver.
+	// Resolver finds the addresses of names; nil means Go's own, with the servers and files of the system.
 	Resolver Resolver
 	// Now is the clock where a Call has none; nil means time.Now.
 	Now func() time.Time
@@ -26,7 +26,7 @@ type Config struct {
 	Secrets *Vault
 }
 
-// Resolver finds the addresses of a name. It may be called concurrently. *net.Resolver is one.
+// Resolver finds the addresses of a name, and ends when its context does. It may be called concurrently. *net.Resolver is one.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
@@ -34,7 +34,9 @@ type Resolver interface {
 // Standard returns every function of toolabi.Functions, in that order.
 func Standard(cfg Config) []Func {
 	if cfg.Resolver == nil {
-		cfg.Resolver = net.DefaultResolver
+		// The C library's resolver cannot be given up: a lookup that takes a minute holds a thread for as long, whatever became of
+		// the request, and its plug-ins find names that nobody sees in a configuration. Go's own obeys the context.
+		cfg.Resolver = &net.Resolver{PreferGo: true}
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -42,7 +44,7 @@ func Standard(cfg Config) []Func {
 	if cfg.Dial == nil {
 		cfg.Dial = new(net.Dialer).DialContext
 	}
-	web := &client{resolver: cfg.Resolver, dial: cfg.Dial, roots: cfg.RootCAs}
+	web := &client{resolver: cfg.Resolver, dial: cfg.Dial, roots: cfg.RootCAs, secrets: cfg.Secrets}
 	return []Func{
 		logFunc(),
 		progressFunc(),

@@ -20,6 +20,23 @@ const (
 	MaxHTTPTimeout = 300_000
 	// MaxRedirects is the most redirects that http_fetch follows.
 	MaxRedirects = 5
+	// MaxHTTPInflation is how many times longer than its gzip a body may be that the host undoes, from MinHTTPInflation bytes on.
+	MaxHTTPInflation = 200
+	MinHTTPInflation = 1 << 20
+)
+
+// How long each part of an exchange may take, in milliseconds, within the time that the request has as a whole.
+const (
+	// HTTPResolveMS is for finding the addresses of a name.
+	HTTPResolveMS = 10_000
+	// HTTPConnectMS is for the connection, whichever of the addresses it is to.
+	HTTPConnectMS = 15_000
+	// HTTPHandshakeMS is for the handshake of TLS.
+	HTTPHandshakeMS = 15_000
+	// HTTPHeadMS is from the end of a request to the end of its reply's headers.
+	HTTPHeadMS = 180_000
+	// HTTPPauseMS is how long a body may pause.
+	HTTPPauseMS = 30_000
 )
 
 // HTTPRequest is the request of http_fetch and http_send.
@@ -43,11 +60,12 @@ type HTTPRequest struct {
 	Body []byte `cbor:"4,keyasint,omitempty"`
 	// TimeoutMS bounds the whole exchange in milliseconds; 0 means DefaultHTTPTimeout.
 	TimeoutMS uint32 `cbor:"5,keyasint,omitempty"`
-	// Redirects is how many redirects http_fetch follows, at most MaxRedirects; 0 means none, and a redirect is the reply. Each
-	// hop is judged as the first one was. Across origins no header goes along but Accept, Accept-Language, Range and User-Agent.
-	// http_send follows none.
+	// Redirects is how many redirects http_fetch follows, at most MaxRedirects, and one more is an error; 0 means none, and a
+	// redirect is the reply. Each hop is judged as the first one was. Across origins no header goes along but Accept,
+	// Accept-Language, Range and User-Agent. http_send follows none.
 	Redirects uint8 `cbor:"6,keyasint,omitempty"`
-	// Decompress asks the server for gzip and undoes it. Accept-Encoding is then the host's to set.
+	// Decompress asks the server for gzip and undoes one layer of it, in which case Content-Encoding and Content-Length are taken
+	// out of the reply's headers. Accept-Encoding is then the host's to set, and Range is refused.
 	Decompress bool `cbor:"7,keyasint,omitempty"`
 	// BodyArtifact is an artifact of the run, which http_send sends in place of Body, at most MaxArtifact bytes. Secrets are not
 	// filled in.
