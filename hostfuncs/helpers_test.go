@@ -94,6 +94,7 @@ func wantError(t *testing.T, err error, code toolabi.Code, effect toolabi.Effect
 // rawServer is a TCP server that remembers the requests it read with readRequest.
 type rawServer struct {
 	url      string
+	stop     func()     // closes everything and waits
 	mu       sync.Mutex // guards the rest
 	requests []*http.Request
 	bodies   []string
@@ -101,6 +102,14 @@ type rawServer struct {
 
 // serveRaw serves each connection with fn and closes it afterwards. The test's end closes all of them and waits for fn.
 func serveRaw(t testing.TB, fn func(s *rawServer, c net.Conn)) *rawServer {
+	t.Helper()
+	s := serveRawUntil(t, fn)
+	t.Cleanup(s.stop)
+	return s
+}
+
+// serveRawUntil is serveRaw until stop is called.
+func serveRawUntil(t testing.TB, fn func(s *rawServer, c net.Conn)) *rawServer {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -129,7 +138,7 @@ func serveRaw(t testing.TB, fn func(s *rawServer, c net.Conn)) *rawServer {
 			}()
 		}
 	}()
-	t.Cleanup(func() {
+	s.stop = func() {
 		l.Close()
 		mu.Lock()
 		for c := range conns {
@@ -137,7 +146,7 @@ func serveRaw(t testing.TB, fn func(s *rawServer, c net.Conn)) *rawServer {
 		}
 		mu.Unlock()
 		open.Wait()
-	})
+	}
 	return s
 }
 

@@ -122,3 +122,12 @@ func TestADropOverTLSIsUnknown(t *testing.T) {
 		t.Errorf("asked %d times, want once", asked)
 	}
 }
+
+// newTLSServer is a server of https that says nothing on the test's log.
+func newTLSServer(t testing.TB, h http.Handler) *httptest.Server {
+	srv := httptest.NewUnstartedServer(h)
+	srv.Config.ErrorLog = quiet()
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	return srv
+}
