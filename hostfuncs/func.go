@@ -82,14 +82,16 @@ type Call struct {
 	Log func(level uint8, message string)
 	// Progress takes how far a tool has come. nil drops it.
 	Progress func(done, total uint64, message string)
-	// Get reads a key of a tool's state, with all that the run wrote before. Version is what Stage wants to be told; 0 for
-	// a key that was never written.
+	// Get reads a key of a tool's state, with all that the run wrote before. Version is that of the key's last write, also where
+	// that removed it; the next write makes the one after it. It is 0 for a key that was never written. Stage wants to be told
+	// the version of a key that is there, and 0 for one that is not.
 	Get func(space, key string) (value []byte, version uint64, found bool, err error)
 	// Stage changes a key in the same transaction in which the outcome of this use is recorded, if the key then has the
 	// version that is expected; otherwise the function is called again. For functions of class Local.
 	Stage func(space, key string, value []byte, remove bool, expect uint64)
 	// Scan reads at most limit keys of a tool's state that begin with prefix and come behind after, in the order of their bytes,
-	// with all that the run wrote before. more says that there are others.
+	// with all that the run wrote before; fewer where they are long, but at least one where there is one. more says that there are
+	// others.
 	Scan func(space, prefix, after string, limit int) (items []Item, more bool, err error)
 	// Artifacts are the run's; nil where nothing can be kept.
 	Artifacts Artifacts
@@ -98,6 +100,9 @@ type Call struct {
 	// Sent, when not nil, is told how many bytes were written for an effect. It is called at most once, after the exchange.
 	Sent func(bytes int64)
 }
+
+// ErrDamaged says that what is stored does not have the form in which it was stored. A function that returns it ends the run.
+var ErrDamaged = errors.New("what is stored is damaged")
 
 // Item is one key of a tool's state.
 type Item struct {

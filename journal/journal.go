@@ -51,8 +51,9 @@ type KV interface {
 	// Get returns a key's value and version. Errors: ErrNotFound; the version is then that of the deletion, 0 when the
 	// key was never written, so that a caller knows which version its next write makes.
 	Get(ctx context.Context, space, key string) (value []byte, version uint64, err error)
-	// Scan yields the keys of a space that begin with prefix, in order of their bytes.
-	Scan(ctx context.Context, space, prefix string) iter.Seq2[Item, error]
+	// Scan yields the keys of a space that begin with prefix and come behind after, in order of their bytes. "" is in front of
+	// every key.
+	Scan(ctx context.Context, space, prefix, after string) iter.Seq2[Item, error]
 }
 
 // Item is one key of a tool's state. Versions begin at 1 and grow with every write of the key, also across a deletion.

@@ -27,6 +27,9 @@ type holding struct {
 func (s *holding) serve(ctx context.Context, c *hostfuncs.Call) {
 	c.Get = func(space, key string) ([]byte, uint64, bool, error) { return s.get(ctx, space, key) }
 	c.Stage = s.stage
+	c.Scan = func(space, prefix, after string, limit int) ([]hostfuncs.Item, bool, error) {
+		return s.scan(ctx, space, prefix, after, limit)
+	}
 	if s.run.engine.blobs != nil {
 		c.Artifacts = s
 	}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -150,6 +151,9 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 	s := &holding{run: f.run}
 	s.serve(ctx, &c)
 	reply, err := use(ctx, fn, c, o.request)
+	if errors.Is(err, hostfuncs.ErrDamaged) {
+		s.fail(ctx, fmt.Errorf("%w: %w", journal.ErrDamaged, err))
+	}
 	out, err := send.outcome(reply, err, toolabi.Internal)
 	if fault := s.fault(); fault != nil {
 		out, err = outcome{unsent: !send.allowed}, fault

@@ -29,6 +29,7 @@ type Run struct {
 	from      uint64 // the log's length when this process began to drive
 
 	steps sync.WaitGroup // the driver's own steps that are being asked for
+	local sync.Mutex     // held from the look at the state of tools until what a step writes there is on the disk
 
 	mu      sync.Mutex
 	asked   map[journal.Step]bool // guarded by mu: the driver's own steps, first attempts

@@ -297,6 +297,10 @@ func (r *Run) mayBegin(ctx context.Context, o op, step journal.Step) (err error)
 func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *journal.Entry) (outcome, error) {
 	r.observe(o, step, Begun, nil)
 	r.count(func(c *Counts) { c.Executed++ })
+	if o.class == toolabi.Local { // two that look at the same key and then write it would keep each other from it
+		r.local.Lock()
+		defer r.local.Unlock()
+	}
 	doing := ctx
 	once := o.class == toolabi.Once
 	if once {
@@ -344,7 +348,8 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		}
 		return outcome{}, err
 	}
-	durable := o.class == toolabi.Once && intent != nil || o.now || len(result.Writes) > 0 || answerable(intent)
+	local := o.class == toolabi.Local && o.refused == nil // also where it changed nothing, such as a comparison that failed
+	durable := o.class == toolabi.Once && intent != nil || o.now || len(result.Writes) > 0 || local || answerable(intent)
 	result, err = r.log.addReply(result, out.precious(o), durable)
 	if err != nil {
 		return outcome{}, err

@@ -32,6 +32,9 @@ const (
 	MaxKVListBytes = 1 << 20
 )
 
+// IsStoreName says whether s can be the name of a store: lower-case letters, digits and inner hyphens, at most 64.
+func IsStoreName(s string) bool { return moduleName.MatchString(s) }
+
 // KVGetRequest is the request of kv_get.
 //
 // Errors of all functions of stores: Invalid for a store or a key that is no name; Denied for a store that is not granted, and for
@@ -99,11 +102,11 @@ type KVDeleteReply struct {
 type KVListRequest struct {
 	// Store is as for kv_get.
 	Store string `cbor:"1,keyasint,omitempty"`
-	// Prefix is what the keys begin with; "" lists all.
+	// Prefix is what the keys begin with, at most MaxKVKey bytes; "" lists all.
 	Prefix string `cbor:"2,keyasint,omitempty"`
 	// After begins behind this key: the last one of the answer before.
 	After string `cbor:"3,keyasint,omitempty"`
-	// Limit is how many keys are listed at most; 0 means DefaultKVList.
+	// Limit is how many keys are listed at most; 0 means DefaultKVList. Over MaxKVList it is Invalid.
 	Limit uint32 `cbor:"4,keyasint,omitempty"`
 	// Values says that the values are wanted too.
 	Values bool `cbor:"5,keyasint,omitempty"`

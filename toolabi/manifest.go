@@ -201,6 +201,9 @@ func (m *Manifest) Validate() error {
 			if c.Name == FuncToolCall && !isToolTarget(target) {
 				bad("capability %s: target %q is no tool: want module.tool or module.*", c.Name, CutText(target, 160))
 			}
+			if strings.HasPrefix(c.Name, "kv_") && !IsStoreName(target) {
+				bad("capability %s: target %q is no name of a store: want lower-case letters, digits and inner hyphens", c.Name, CutText(target, 160))
+			}
 		}
 	}
 	return errors.Join(errs...)

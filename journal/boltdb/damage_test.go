@@ -84,7 +84,7 @@ func use(t *testing.T, path string) map[string]journal.Digest {
 		}
 	}
 	for i := range 4 {
-		for _, err := range j.Scan(t.Context(), fmt.Sprint("run-", i), "") {
+		for _, err := range j.Scan(t.Context(), fmt.Sprint("run-", i), "", "") {
 			if err != nil {
 				heads = nil
 			}

@@ -91,14 +91,14 @@ func (j *Journal) Get(ctx context.Context, space, key string) ([]byte, uint64, e
 	return v.bytes, v.version, err
 }
 
-// Scan yields the keys of a space that begin with prefix; see journal.KV. Keys that change meanwhile come as they are
-// when their turn comes.
-func (j *Journal) Scan(ctx context.Context, space, prefix string) iter.Seq2[journal.Item, error] {
+// Scan yields the keys of a space that begin with prefix and come behind after; see journal.KV. Keys that change meanwhile come as
+// they are when their turn comes.
+func (j *Journal) Scan(ctx context.Context, space, prefix, after string) iter.Seq2[journal.Item, error] {
 	return func(yield func(journal.Item, error) bool) {
-		if len(space) > journal.MaxSpace || len(prefix) > journal.MaxKey {
+		if len(space) > journal.MaxSpace || len(prefix) > journal.MaxKey || len(after) > journal.MaxKey {
 			return
 		}
-		for from, more := kvKey(space, prefix), true; more; {
+		for from, more := kvKey(space, max(prefix, following(after))), true; more; {
 			var batch []journal.Item
 			err := j.view(ctx, func(tx *bbolt.Tx) (err error) {
 				batch, from, err = scanBatch(tx, from, kvKey(space, ""), kvKey(space, prefix))
@@ -116,6 +116,14 @@ func (j *Journal) Scan(ctx context.Context, space, prefix string) iter.Seq2[jour
 			more = from != nil
 		}
 	}
+}
+
+// following is the first key that can come behind another one.
+func following(after string) string {
+	if after == "" {
+		return ""
+	}
+	return after + "\x00"
 }
 
 // scanBatch returns some keys from a position on, and where the next batch begins, nil when there are no more.

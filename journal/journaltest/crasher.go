@@ -111,8 +111,8 @@ func (c *Crasher) List(ctx context.Context, q journal.Query) iter.Seq2[journal.S
 }
 
 // Scan yields keys.
-func (c *Crasher) Scan(ctx context.Context, space, prefix string) iter.Seq2[journal.Item, error] {
-	return whileAlive(c, c.Store.Scan(ctx, space, prefix))
+func (c *Crasher) Scan(ctx context.Context, space, prefix, after string) iter.Seq2[journal.Item, error] {
+	return whileAlive(c, c.Store.Scan(ctx, space, prefix, after))
 }
 
 // whileAlive ends a sequence with an error when the handle dies.

@@ -82,7 +82,7 @@ func expectDead(t *testing.T, c *journaltest.Crasher) {
 	for _, err := range c.List(ctx, journal.Query{}) {
 		errs["list"] = err
 	}
-	for _, err := range c.Scan(ctx, "s", "") {
+	for _, err := range c.Scan(ctx, "s", "", "") {
 		errs["scan"] = err
 	}
 	_, _, errs["get"] = c.Get(ctx, "s", "k")

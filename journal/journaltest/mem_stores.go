@@ -29,10 +29,10 @@ func (m *Mem) Get(ctx context.Context, space, key string) ([]byte, uint64, error
 	return slices.Clone(v.value), v.version, nil
 }
 
-// Scan yields the keys of a space that begin with prefix.
-func (m *Mem) Scan(ctx context.Context, space, prefix string) iter.Seq2[journal.Item, error] {
+// Scan yields the keys of a space that begin with prefix and come behind after.
+func (m *Mem) Scan(ctx context.Context, space, prefix, after string) iter.Seq2[journal.Item, error] {
 	return func(yield func(journal.Item, error) bool) {
-		items, err := m.items(ctx, space, prefix)
+		items, err := m.items(ctx, space, prefix, after)
 		if err != nil {
 			yield(journal.Item{}, err)
 			return
@@ -45,7 +45,7 @@ func (m *Mem) Scan(ctx context.Context, space, prefix string) iter.Seq2[journal.
 	}
 }
 
-func (m *Mem) items(ctx context.Context, space, prefix string) ([]journal.Item, error) {
+func (m *Mem) items(ctx context.Context, space, prefix, after string) ([]journal.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (m *Mem) items(ctx context.Context, space, prefix string) ([]journal.Item, 
 	}
 	var items []journal.Item
 	for k, v := range m.kv {
-		if k.space == space && strings.HasPrefix(k.key, prefix) && !v.deleted {
+		if k.space == space && strings.HasPrefix(k.key, prefix) && k.key > after && !v.deleted {
 			items = append(items, journal.Item{Key: k.key, Value: slices.Clone(v.value), Version: v.version})
 		}
 	}

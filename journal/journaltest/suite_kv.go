@@ -99,14 +99,16 @@ func (m Maker) kvScan(t *testing.T) {
 		journal.Write{Space: "s", Key: "\u00ffz", Value: []byte("x")})
 	live := slices.Delete(slices.Clone(all), 100, 101)
 	for _, c := range []struct {
-		space, prefix string
-		want          []string
+		space, prefix, after string
+		want                 []string
 	}{
-		{"s", "k", live}, {"s", "k1", live[100:199]}, {"s", "k299", live[298:]}, {"s", "k100", nil},
-		{"s", "", append(slices.Clone(live), "\u00ffz")}, {"s", "\xc3", []string{"\u00ffz"}}, {"", "", nil}, {"s\x00", "", []string{"k"}}, {"u", "", nil},
+		{"s", "k", "", live}, {"s", "k1", "", live[100:199]}, {"s", "k299", "", live[298:]}, {"s", "k100", "", nil},
+		{"s", "", "", append(slices.Clone(live), "\u00ffz")}, {"s", "\xc3", "", []string{"\u00ffz"}}, {"", "", "", nil}, {"s\x00", "", "", []string{"k"}}, {"u", "", "", nil},
+		{"s", "k", "k150", live[150:]}, {"s", "k1", "k100", live[100:199]}, {"s", "k1", "a", live[100:199]}, {"s", "k1", "k199", nil}, {"s", "k1", "z", nil},
+		{"s", "", "k299", []string{"\u00ffz"}}, {"s", "k", "k29", live[289:]}, {"s", "k", "k150\x00", live[150:]}, {"s", "", "\u00ffz", nil}, {"s\x00", "", "k", nil}, {"s", "", "\xff", nil},
 	} {
 		var got []string
-		for item, err := range j.Scan(t.Context(), c.space, c.prefix) {
+		for item, err := range j.Scan(t.Context(), c.space, c.prefix, c.after) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +118,7 @@ func (m Maker) kvScan(t *testing.T) {
 			got = append(got, item.Key)
 		}
 		if !slices.Equal(got, c.want) {
-			t.Errorf("scan of %q with %q: got %d keys %.60q, want %d", c.space, c.prefix, len(got), got, len(c.want))
+			t.Errorf("scan of %q with %q behind %q: got %d keys %.60q, want %d", c.space, c.prefix, c.after, len(got), got, len(c.want))
 		}
 	}
 }
