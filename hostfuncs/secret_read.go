@@ -82,8 +82,8 @@ func secretProgram(ctx context.Context, args []string) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
-	out := &capped{max: maxSecret + len("\r\n"), full: cancel}
-	said := &capped{max: 4 << 10}
+	out := &printed{max: maxSecret + len("\r\n"), full: cancel}
+	said := &printed{max: 4 << 10}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, said, time.Second
 	err := cmd.Run()
@@ -107,15 +107,15 @@ func secretProgram(ctx context.Context, args []string) ([]byte, error) {
 	return withoutLineBreak(out.b), nil
 }
 
-// capped keeps what is written to it up to max bytes, calls full when there is more, and drops that.
-type capped struct {
+// printed keeps what is written to it up to max bytes, calls full when there is more, and drops that.
+type printed struct {
 	b    []byte
 	max  int
 	over bool
 	full func()
 }
 
-func (c *capped) Write(p []byte) (int, error) {
+func (c *printed) Write(p []byte) (int, error) {
 	keep := min(len(p), c.max-len(c.b))
 	c.b = append(c.b, p[:keep]...)
 	if keep < len(p) && !c.over {
