@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/journaltest"
 	"github.com/wrun-dev/wrun/runtime"
@@ -22,6 +23,9 @@ type shape struct {
 	effects map[string]int // what the world must have seen in the end
 	output  string
 	fails   toolabi.Code
+	// grants is what the tools may do, kept what the journal has to hold in the end; nil for nothing in particular.
+	grants hostfuncs.Grants
+	kept   func(*machine)
 }
 
 func shapes() []shape {
@@ -73,6 +77,9 @@ func (s shape) check(t *testing.T, m *machine, res runtime.Result, err error) {
 	} else if err != nil || string(res.Output) != s.output {
 		t.Errorf("ended with %q, %v, want %q", res.Output, err, s.output)
 	}
+	if s.kept != nil {
+		s.kept(m)
+	}
 	for ref, want := range s.effects {
 		n := m.world.count(ref)
 		keyed := ref == "k"
@@ -89,11 +96,12 @@ func (s shape) check(t *testing.T, m *machine, res runtime.Result, err error) {
 
 // Every crash point: instead of each append, and after it was made and before anyone was told.
 func TestNoCrashPointRepeatsOrLosesAnything(t *testing.T) {
-	for _, s := range append(shapes(), slowly(shapes())...) {
+	all := append(shapes(), tallies())
+	for _, s := range append(all, slowly(append(shapes(), tallies()))...) {
 		appends := 0
 		// Time stands still in the bubble unless a tool takes its time, so that the appends are always the same.
 		synctest.Test(t, func(t *testing.T) {
-			m := newMachine(t, s.tools)
+			m := s.machine(t)
 			counter := journaltest.CrashBefore(m.mem.Handle(), 0)
 			res, err := m.drive(m.start(func(journaltest.Store) journaltest.Store { return counter }), s.driver)
 			s.check(t, m, res, err)
@@ -111,6 +119,12 @@ func TestNoCrashPointRepeatsOrLosesAnything(t *testing.T) {
 			}
 		}
 	}
+}
+
+func (s shape) machine(t *testing.T) *machine {
+	m := newMachine(t, s.tools)
+	m.grants = s.grants
+	return m
 }
 
 // slowly makes every tool wait before each of its requests, so that nothing rides along: more appends, more crash points.
@@ -134,7 +148,7 @@ func slowly(shapes []shape) []shape {
 }
 
 func crashAt(t *testing.T, s shape, n int, after bool) {
-	m := newMachine(t, s.tools)
+	m := s.machine(t)
 	p := m.start(func(j journaltest.Store) journaltest.Store {
 		if after {
 			return journaltest.CrashAfter(j, n)

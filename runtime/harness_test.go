@@ -133,6 +133,7 @@ type machine struct {
 	tools map[string]tool
 	// declare changes what the manifest says of a tool; nil leaves it.
 	declare func(*toolabi.Tool)
+	grants  hostfuncs.Grants
 	reads   int
 	mu      sync.Mutex
 }
@@ -214,11 +215,16 @@ func (m *machine) funcs() []hostfuncs.Func {
 		{Name: toolabi.FuncLog, Class: toolabi.Free, Call: said},
 	}
 	for _, f := range hostfuncs.Standard(hostfuncs.Config{}) {
-		if f.Class == toolabi.Wait || f.Class == toolabi.Call {
+		if f.Class == toolabi.Wait || f.Class == toolabi.Call || keeps(f.Name) {
 			funcs = append(funcs, f)
 		}
 	}
 	return funcs
+}
+
+// keeps says whether a function is one of stores or artifacts.
+func keeps(name string) bool {
+	return strings.HasPrefix(name, "kv_") || strings.HasPrefix(name, "artifact_")
 }
 
 // spec names every tool of the machine in a module "m"; names that begin with "keyed" or "idem" or "read" declare so.
@@ -244,7 +250,7 @@ func (m *machine) spec(input string) (runtime.Spec, map[toolabi.Digest][]byte) {
 	}
 	d := toolabi.DigestOf(wasm)
 	s := runtime.Spec{
-		Driver: "test", Input: []byte(input),
+		Driver: "test", Input: []byte(input), Grants: m.grants,
 		Modules: []runtime.Module{{Name: "m", Digest: d, Manifest: manifest}},
 	}
 	return s, map[toolabi.Digest][]byte{d: wasm}
