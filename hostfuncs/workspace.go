@@ -3,6 +3,7 @@ package hostfuncs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -59,6 +60,27 @@ func (g WorkspaceGrant) openRoot() (*os.Root, error) {
 		return nil, &WorkspaceError{Path: g.Path, Err: bare(err)}
 	}
 	return root, nil
+}
+
+// CheckEmpty says why a directory is not empty, or not one that could be made, or nil. Errors: *WorkspaceError.
+func (g WorkspaceGrant) CheckEmpty() error {
+	if _, err := os.Lstat(g.Path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	root, err := g.openRoot()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	d, err := root.Open(".")
+	if err != nil {
+		return &WorkspaceError{Path: g.Path, Err: bare(err)}
+	}
+	defer d.Close()
+	if _, err := d.Readdirnames(1); err != io.EOF {
+		return &WorkspaceError{Path: g.Path, Err: errors.New("it is not empty")}
+	}
+	return nil
 }
 
 // makeDurably makes a directory, with those above it, so that it is there after a crash.
@@ -222,6 +244,9 @@ func described[Req any](about func(Req) string) func([]byte) string {
 		if toolabi.Decode(raw, &req) != nil {
 			return ""
 		}
-		return toolabi.CleanLine(about(req), 200)
+		return DescribeFile(about(req))
 	}
 }
+
+// DescribeFile is a path as it is written into logs, for people.
+func DescribeFile(path string) string { return toolabi.CleanLine(path, 200) }

@@ -29,6 +29,7 @@ func workspaceWriteFunc() Func {
 			reply, err = w.write(ctx, c, req)
 			return reply, w.failed(req.Path, err)
 		})
+	f.Bulky = true
 	f.Check = judged(toolabi.FuncWorkspaceWrite, checkWrite)
 	f.Describe = described(func(req toolabi.WorkspaceWriteRequest) string { return req.Path })
 	return f

@@ -25,6 +25,7 @@ func (f *frame) host(ctx context.Context, name string, request []byte) (toolabi.
 		return f.callTool(ctx, fn, request)
 	}
 	o := f.op(name, fn, known, request)
+	defer f.run.workspaces.turn(ctx, name)()
 	out, err := f.run.step(ctx, o)
 	if err != nil {
 		return toolabi.Answer{}, err
@@ -150,6 +151,9 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 	c.Sent = func(n int64) { send.sent = n }
 	s := &holding{run: f.run}
 	s.serve(ctx, &c)
+	if err := f.run.restoreFiles(ctx, fn.Name, c); err != nil {
+		return outcome{unsent: true}, err
+	}
 	reply, err := use(ctx, fn, c, o.request)
 	if errors.Is(err, hostfuncs.ErrDamaged) {
 		s.fail(ctx, fmt.Errorf("%w: %w", journal.ErrDamaged, err))

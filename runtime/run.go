@@ -28,6 +28,8 @@ type Run struct {
 	approveBy time.Time
 	from      uint64 // the log's length when this process began to drive
 
+	workspaces *workspaces // where the run's files are
+
 	steps sync.WaitGroup // the driver's own steps that are being asked for
 	local sync.Mutex     // held from the look at the state of tools until what a step writes there is on the disk
 
@@ -44,7 +46,7 @@ type Run struct {
 func newRun(e *Engine, id string, l *loaded) *Run {
 	return &Run{
 		engine: e, id: id, grants: l.grants, from: l.state.Len,
-		log: newAppender(e, l), kept: l.kept, asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
+		log: newAppender(e, l), kept: l.kept, workspaces: newWorkspaces(), asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
 	}
 }
 

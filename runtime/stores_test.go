@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/journaltest"
@@ -45,3 +46,32 @@ func (f *full) Put(ctx context.Context, r io.Reader) (journal.Digest, int64, err
 
 // noOwners is a journal that cannot tell who lives.
 type noOwners struct{ journal.Journal }
+
+// lossy is a journal that has lost a blob, or has other bytes under its digest.
+type lossy struct {
+	journaltest.Store
+	lost journal.Digest
+	how  string // "gone" or "changed"
+}
+
+func (l lossy) Open(ctx context.Context, d journal.Digest) (io.ReadCloser, error) {
+	switch {
+	case d != l.lost:
+		return l.Store.Open(ctx, d)
+	case l.how == "gone":
+		return nil, journal.ErrNotFound
+	}
+	return io.NopCloser(io.MultiReader(strings.NewReader("sec"), brokenReader{})), nil
+}
+
+func (l lossy) Stat(ctx context.Context, d journal.Digest) (int64, error) {
+	if d == l.lost && l.how == "gone" {
+		return 0, journal.ErrNotFound
+	}
+	return l.Store.Stat(ctx, d)
+}
+
+// brokenReader ends as a blob does that has changed.
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, journal.ErrDamaged }

@@ -1,0 +1,469 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// filing adds the functions of the workspace to a machine's, as every program has them.
+func filing(c *runtime.Config) {
+	for _, f := range hostfuncs.Standard(hostfuncs.Config{}) {
+		if strings.HasPrefix(f.Name, "workspace_") {
+			c.Funcs = append(c.Funcs, f)
+		}
+	}
+}
+
+func asks[Req, Reply any](g *guest, name string, req Req) (reply Reply, failed *toolabi.Error) {
+	raw, err := toolabi.Encode(req)
+	if err != nil {
+		panic(err)
+	}
+	answer, failed := g.ask(name, string(raw))
+	if failed == nil {
+		if err := toolabi.Decode([]byte(answer), &reply); err != nil {
+			panic(err)
+		}
+	}
+	return reply, failed
+}
+
+// write writes a file, and fails the tool when that fails.
+func (g *guest) write(path, body, expect string) string {
+	reply, err := asks[toolabi.WorkspaceWriteRequest, toolabi.WorkspaceWriteReply](g, toolabi.FuncWorkspaceWrite, toolabi.WorkspaceWriteRequest{Path: path, Body: []byte(body), Expect: expect})
+	if err != nil {
+		panic(err)
+	}
+	return reply.Artifact
+}
+
+func (g *guest) copy(artifact, path string) {
+	_, err := asks[toolabi.WorkspaceWriteRequest, toolabi.WorkspaceWriteReply](g, toolabi.FuncWorkspaceWrite, toolabi.WorkspaceWriteRequest{Path: path, Artifact: artifact})
+	if err != nil {
+		panic(err)
+	}
+}
+
+func (g *guest) read(path string) string {
+	reply, err := asks[toolabi.WorkspaceReadRequest, toolabi.WorkspaceReadReply](g, toolabi.FuncWorkspaceRead, toolabi.WorkspaceReadRequest{Path: path})
+	if err != nil {
+		return err.Code.String()
+	}
+	return string(reply.Body)
+}
+
+func (g *guest) remove(path string) {
+	if _, err := asks[toolabi.WorkspaceRemoveRequest, toolabi.WorkspaceRemoveReply](g, toolabi.FuncWorkspaceRemove, toolabi.WorkspaceRemoveRequest{Path: path}); err != nil {
+		panic(err)
+	}
+}
+
+// filesTools are tools that write, read and remove, and say what they read.
+func filesTools() map[string]tool {
+	return map[string]tool{
+		"draft": func(g *guest, _ string) string {
+			before := g.read("notes")
+			first := g.write("notes", "first", toolabi.WorkspaceAbsent)
+			g.write("scratch/old", "old", "")
+			g.write("notes", "second", first)
+			g.copy(first, "copies/of/first")
+			return fmt.Sprintf("%q", before+" "+g.read("notes"))
+		},
+		"tidy": func(g *guest, _ string) string {
+			g.remove("scratch/old")
+			g.remove("never")
+			before := g.read("scratch/old")
+			g.write("notes", "third", toolabi.DigestOf([]byte("second")).String())
+			return fmt.Sprintf("%q", before+" "+g.read("notes")+" "+g.read("copies/of/first"))
+		},
+	}
+}
+
+const filesOutput = `["not_found second","not_found third first"]`
+
+var filesTree = map[string]string{"notes": "third", "copies/of/first": "first"}
+
+// treeOf is what the files in a directory hold.
+func treeOf(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	got := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && d.IsDir() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		b, err := os.ReadFile(p)
+		rel, _ := filepath.Rel(dir, p)
+		got[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func wantFiles(t testing.TB, dir string, want map[string]string) {
+	t.Helper()
+	if got := treeOf(t, dir); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%s holds %q, want %q", filepath.Base(dir), got, want)
+	}
+}
+
+// driveIn starts run r, with a workspace, if it does not exist, and drives it.
+func (m *machine) driveIn(p *process, dir string, driver runtime.Driver) (runtime.Result, error) {
+	return m.driveRunIn(p, "r", dir, driver)
+}
+
+func (m *machine) driveRunIn(p *process, run, dir string, driver runtime.Driver) (runtime.Result, error) {
+	spec, modules := m.spec(`{}`)
+	grants := hostfuncs.Grants{Workspace: hostfuncs.WorkspaceGrant{Path: dir, Write: true}}
+	spec.Grants = grants
+	if _, err := p.Start(m.t.Context(), run, spec, modules, true); err != nil {
+		return runtime.Result{}, err
+	}
+	return p.Drive(m.t.Context(), run, runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: driver}, Grants: grants})
+}
+
+// checkVersions holds the results of a run that name artifacts against the blobs, and against each other.
+func (m *machine) checkVersions(run string) {
+	m.t.Helper()
+	for e, err := range m.mem.Read(m.t.Context(), run, 0) {
+		if errors.Is(err, journal.ErrNotFound) {
+			return
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if e.Kind != journal.Result || e.Name != toolabi.FuncWorkspaceWrite || e.Outcome != journal.OK {
+			continue
+		}
+		var reply toolabi.WorkspaceWriteReply
+		if err := toolabi.Decode(e.Body, &reply); err != nil {
+			m.t.Fatal(err)
+		}
+		d, _ := toolabi.ParseDigest(reply.Artifact)
+		b, err := journal.ReadBlob(m.t.Context(), m.mem, journal.Digest(d))
+		if err != nil || uint64(len(b)) != reply.Size {
+			m.t.Errorf("%s names version %s of %s: %d bytes, %v", e.Step, d.Short(), reply.Path, len(b), err)
+		}
+	}
+}
+
+// Every crash point: instead of each append, and after it was made and before anyone was told. The run goes on in the same
+// directory, in an empty one elsewhere, or in one that is as it was at some moment before.
+func TestNoCrashPointLosesOrTearsAFile(t *testing.T) {
+	driver := steps("draft", "tidy")
+	appends := 0
+	synctest.Test(t, func(t *testing.T) {
+		m, dir := newMachine(t, filesTools()), filepath.Join(t.TempDir(), "files")
+		counter := journaltest.CrashBefore(m.mem.Handle(), 0)
+		res, err := m.driveIn(m.process(counter, filing), dir, driver)
+		if err != nil || string(res.Output) != filesOutput {
+			t.Errorf("ended with %s, %v", res.Output, err)
+		}
+		wantFiles(t, dir, filesTree)
+		appends = counter.Appends()
+		counter.Close()
+	})
+	if appends < 8 {
+		t.Fatalf("%d appends", appends)
+	}
+	for n := 1; n <= appends; n++ {
+		for _, after := range []bool{false, true} {
+			for _, where := range []string{"here", "elsewhere", "stale"} {
+				t.Run(fmt.Sprintf("%d of %d/after %v/%s", n, appends, after, where), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { crashFilesAt(t, driver, n, after, where) })
+				})
+			}
+		}
+	}
+}
+
+func crashFilesAt(t *testing.T, driver runtime.Driver, n int, after bool, where string) {
+	m, dir := newMachine(t, filesTools()), filepath.Join(t.TempDir(), "files")
+	store := journaltest.CrashBefore(m.mem.Handle(), n)
+	if after {
+		store = journaltest.CrashAfter(m.mem.Handle(), n)
+	}
+	if _, err := m.driveIn(m.process(store, filing), dir, driver); !errors.Is(err, journal.ErrUnusable) {
+		t.Fatalf("the crash shows as %v", err)
+	}
+	m.checkVersions("r")
+	for path, body := range treeOf(t, dir) {
+		if whole := []string{"first", "second", "third", "old"}; !slices.Contains(whole, body) {
+			t.Errorf("after the crash %s holds %q", path, body)
+		}
+	}
+	before := m.results()
+	want := filesTree
+	switch where {
+	case "elsewhere":
+		dir = filepath.Join(t.TempDir(), "elsewhere")
+	case "stale": // the first version of one file, a file that may be removed by now, and one of somebody else's
+		if before["s1/3"] == "" {
+			return // the run wrote none of them yet
+		}
+		dir = filepath.Join(t.TempDir(), "stale")
+		for path, body := range map[string]string{"notes": "first", "scratch/old": "old", "theirs": "theirs"} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o700), os.WriteFile(filepath.Join(dir, path), []byte(body), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want = map[string]string{"notes": "third", "copies/of/first": "first", "theirs": "theirs"}
+	}
+	res, err := m.driveIn(m.process(m.mem.Handle(), filing), dir, driver)
+	if err != nil || string(res.Output) != filesOutput {
+		t.Errorf("resumed with %s, %v", res.Output, err)
+	}
+	m.checkVersions("r")
+	if where == "here" || before["s2"] == "" { // else files were not used again, and nobody asked for them elsewhere
+		wantFiles(t, dir, want)
+	}
+}
+
+// What was finished before the crash is not used again, and so its files are not brought to anywhere else: nobody asked for them.
+func TestFilesAreRestoredBeforeTheyAreFirstUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		is, want map[string]string
+		reads    string
+		said     int
+	}{
+		"an empty directory":  {nil, map[string]string{"a": "two", "b": "b"}, `"two b not_found"`, 0},
+		"as it was left":      {map[string]string{"a": "two", "b": "b"}, map[string]string{"a": "two", "b": "b"}, `"two b not_found"`, 0},
+		"as it was before":    {map[string]string{"a": "one", "gone": "gone"}, map[string]string{"a": "two", "b": "b"}, `"two b not_found"`, 0},
+		"changed on purpose":  {map[string]string{"a": "mine", "b": "b", "gone": "mine"}, map[string]string{"a": "mine", "b": "b", "gone": "mine"}, `"mine b mine"`, 2},
+		"one of them changed": {map[string]string{"b": "mine"}, map[string]string{"a": "two", "b": "mine"}, `"two mine not_found"`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t, map[string]tool{
+				"write": func(g *guest, _ string) string {
+					g.write("a", "one", "")
+					g.write("a", "two", "")
+					g.write("b", "b", "")
+					g.write("gone", "gone", "")
+					g.remove("gone")
+					return `1`
+				},
+				"read": func(g *guest, _ string) string {
+					return fmt.Sprintf("%q", g.read("a")+" "+g.read("b")+" "+g.read("gone"))
+				},
+			})
+			h := m.mem.Handle()
+			_, err := m.driveIn(m.process(h, filing), filepath.Join(t.TempDir(), "first"), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+				out, err := steps("write")(ctx, r)
+				if err := errors.Join(err, r.Flush()); err != nil {
+					return nil, err
+				}
+				h.Kill()
+				return out, journal.ErrUnusable
+			})
+			if !errors.Is(err, journal.ErrUnusable) {
+				t.Fatalf("the kill shows as %v", err)
+			}
+			dir := filepath.Join(t.TempDir(), "second")
+			for path, body := range c.is {
+				if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, path), []byte(body), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var mu sync.Mutex
+			said := 0
+			p := m.process(m.mem.Handle(), func(c *runtime.Config) {
+				filing(c)
+				c.Observe = func(ev runtime.Event) {
+					mu.Lock()
+					defer mu.Unlock()
+					if ev.Phase == runtime.Said && ev.Level == toolabi.LevelWarn {
+						said++
+					}
+				}
+			})
+			res, err := m.driveIn(p, dir, steps("write", "read"))
+			if err != nil || string(res.Output) != "[1,"+c.reads+"]" || said != c.said {
+				t.Errorf("resumed with %s, %v, and said %d times what is not as it was", res.Output, err, said)
+			}
+			wantFiles(t, dir, c.want)
+		})
+	}
+}
+
+// A version that the log names and that is lost is damage, and is never an answer.
+func TestALostVersionStopsTheRun(t *testing.T) {
+	for _, how := range []string{"gone", "changed"} {
+		t.Run(how, func(t *testing.T) {
+			m := newMachine(t, filesTools())
+			dir := filepath.Join(t.TempDir(), "files")
+			handle := m.mem.Handle()
+			if _, err := m.driveIn(m.process(handle, filing), dir, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+				_, err := steps("draft")(ctx, r)
+				handle.Kill()
+				return nil, errors.Join(err, journal.ErrUnusable)
+			}); err == nil {
+				t.Fatal("it is finished")
+			}
+			lost := lossy{m.mem.Handle(), journal.Digest(toolabi.DigestOf([]byte("second"))), how}
+			dir = filepath.Join(t.TempDir(), "elsewhere")
+			_, err := m.driveIn(m.process(lost, filing), dir, steps("draft", "tidy"))
+			if !errors.Is(err, journal.ErrDamaged) {
+				t.Errorf("resumed with %v", err)
+			}
+			if got := treeOf(t, dir); got["notes"] != "" {
+				t.Errorf("the directory holds %q", got)
+			}
+			res, err := m.driveIn(m.process(m.mem.Handle(), filing), dir, steps("draft", "tidy"))
+			if err != nil || string(res.Output) != filesOutput {
+				t.Errorf("with the version back: %s, %v", res.Output, err)
+			}
+			wantFiles(t, dir, filesTree)
+		})
+	}
+}
+
+// A directory that cannot be used stops the run, which goes on once it can be.
+func TestAWorkspaceThatCannotBeUsedStopsTheRun(t *testing.T) {
+	m := newMachine(t, filesTools())
+	dir := filepath.Join(t.TempDir(), "files")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var unusable *runtime.DirError
+	if _, err := m.driveIn(m.process(m.mem.Handle(), filing), dir, steps("draft", "tidy")); !errors.As(err, &unusable) || unusable.Run != "r" {
+		t.Errorf("driven to %v", err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	res, err := m.driveIn(m.process(m.mem.Handle(), filing), dir, steps("draft", "tidy"))
+	if err != nil || string(res.Output) != filesOutput {
+		t.Errorf("resumed with %s, %v", res.Output, err)
+	}
+}
+
+// Branches that write the same file leave the version that the log has last, so that a resume elsewhere comes to the same.
+func TestBranchesLeaveTheVersionThatTheLogHasLast(t *testing.T) {
+	m := newMachine(t, map[string]tool{"write": func(g *guest, input string) string {
+		for i := range 5 {
+			g.write("shared", fmt.Sprint(input, " ", i), "")
+			g.write("own/"+strings.Trim(input, `"`), fmt.Sprint(i), "")
+		}
+		return `1`
+	}})
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		var calls []runtime.CallSpec
+		for i := range 6 {
+			calls = append(calls, runtime.CallSpec{Step: journal.Step(fmt.Sprintf("s%d", i)), Tool: "m.write", Input: fmt.Appendf(nil, "%q", fmt.Sprint("b", i))})
+		}
+		for _, c := range r.CallAll(ctx, calls) {
+			if c.Err != nil {
+				return nil, c.Err
+			}
+		}
+		return []byte(`1`), nil
+	}
+	dir, other := filepath.Join(t.TempDir(), "files"), filepath.Join(t.TempDir(), "other")
+	p := m.process(m.mem.Handle(), filing)
+	if _, err := m.driveIn(p, dir, driver); err != nil {
+		t.Fatal(err)
+	}
+	files, err := p.WriteFiles(t.Context(), "r", other)
+	if err != nil || len(files) != 7 || files[0].Path != "own/b0" || files[6].Path != "shared" {
+		t.Errorf("wrote %+v, %v", files, err)
+	}
+	wantFiles(t, other, treeOf(t, dir))
+	if _, err := p.WriteFiles(t.Context(), "r", other); !errors.As(err, new(*runtime.DirError)) {
+		t.Errorf("into a directory that is not empty: %v", err)
+	}
+	if _, err := p.WriteFiles(t.Context(), "nobody", other+"x"); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("of a run that is not there: %v", err)
+	}
+}
+
+// Two runs in one directory leave each other's files alone.
+func TestTwoRunsInOneDirectory(t *testing.T) {
+	m := newMachine(t, map[string]tool{
+		"first":  func(g *guest, _ string) string { g.write("a", "one", ""); return `1` },
+		"second": func(g *guest, _ string) string { g.write("a", "two", ""); g.write("b", "two", ""); return `1` },
+		"look":   func(g *guest, _ string) string { return fmt.Sprintf("%q", g.read("a")+" "+g.read("b")) },
+	})
+	dir := filepath.Join(t.TempDir(), "files")
+	handle := m.mem.Handle()
+	_, _ = m.driveRunIn(m.process(handle, filing), "r", dir, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		_, err := steps("first")(ctx, r)
+		err = errors.Join(err, r.Flush())
+		handle.Kill()
+		return nil, errors.Join(err, journal.ErrUnusable)
+	})
+	if _, err := m.driveRunIn(m.process(m.mem.Handle(), filing), "other", dir, steps("second")); err != nil {
+		t.Fatal(err)
+	}
+	res, err := m.driveRunIn(m.process(m.mem.Handle(), filing), "r", dir, steps("first", "look"))
+	if err != nil || string(res.Output) != `[1,"two two"]` {
+		t.Errorf("resumed with %s, %v", res.Output, err)
+	}
+	wantFiles(t, dir, map[string]string{"a": "two", "b": "two"})
+}
+
+// A write that takes its time between the file and the log does not let another one pass.
+func TestTheLogHasVersionsInTheOrderInWhichTheFileHadThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine(t, map[string]tool{"write": func(g *guest, input string) string { g.write("shared", input, ""); return `1` }})
+		slowly := func(c *runtime.Config) {
+			filing(c)
+			for i, f := range c.Funcs {
+				if f.Name != toolabi.FuncWorkspaceWrite {
+					continue
+				}
+				write, first := f.Call, true
+				c.Funcs[i].Call = func(ctx context.Context, c hostfuncs.Call, req []byte) ([]byte, error) {
+					slow := first
+					first = false
+					reply, err := write(ctx, c, req)
+					if slow {
+						time.Sleep(time.Second)
+					}
+					return reply, err
+				}
+			}
+		}
+		dir, other := filepath.Join(t.TempDir(), "files"), filepath.Join(t.TempDir(), "other")
+		p := m.process(m.mem.Handle(), slowly)
+		_, err := m.driveIn(p, dir, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+			var calls []runtime.CallSpec
+			for _, s := range []string{"a", "b", "c"} {
+				calls = append(calls, runtime.CallSpec{Step: journal.Step(s), Tool: "m.write", Input: []byte(`"` + s + `"`)})
+			}
+			for _, c := range r.CallAll(ctx, calls) {
+				if c.Err != nil {
+					return nil, c.Err
+				}
+			}
+			return []byte(`1`), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.WriteFiles(t.Context(), "r", other); err != nil {
+			t.Fatal(err)
+		}
+		wantFiles(t, other, treeOf(t, dir))
+	})
+}
