@@ -432,14 +432,12 @@ func TestTheLogHasVersionsInTheOrderInWhichTheFileHadThem(t *testing.T) {
 				if f.Name != toolabi.FuncWorkspaceWrite {
 					continue
 				}
-				write, first := f.Call, true
+				write, pause := f.Call, 4*time.Second
 				c.Funcs[i].Call = func(ctx context.Context, c hostfuncs.Call, req []byte) ([]byte, error) {
-					slow := first
-					first = false
+					pause -= time.Second // the later it is, the sooner it is done
+					mine := pause
 					reply, err := write(ctx, c, req)
-					if slow {
-						time.Sleep(time.Second)
-					}
+					time.Sleep(mine)
 					return reply, err
 				}
 			}
