@@ -291,6 +291,12 @@ func (h *Host) Spec(ctx context.Context, run string) (*runtime.Spec, error) {
 	return h.engine.Spec(ctx, run)
 }
 
+// WriteFiles writes the files of a run, as its log has them, into a directory that is empty or not there, without driving the
+// run; dir is absolute and clean. Errors: journal.ErrNotFound, journal.ErrDamaged, *runtime.DirError.
+func (h *Host) WriteFiles(ctx context.Context, run, dir string) ([]runtime.File, error) {
+	return h.engine.WriteFiles(ctx, run, dir)
+}
+
 // Status returns a run's status, with what is known of the process that drives it.
 func (h *Host) Status(s *journal.State) journal.Status { return h.engine.Status(s) }
 

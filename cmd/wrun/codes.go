@@ -239,7 +239,9 @@ and nothing was entered.`}
 	codeDir = code{"W0428", exitUsage, "a directory cannot be used", `
 A directory that the run was granted is not there any more or cannot be opened, or its
 name was granted before for another one. Nothing was entered. Once it is back where it
-was, "wrun resume RUN" goes on; for another directory begin another run.`}
+was, "wrun resume RUN" goes on; for another directory begin another run. The workspace
+may move: "wrun resume RUN --workspace DIR" brings the run's files there. "wrun show RUN
+--files DIR" wants a directory that is empty or new.`}
 	codeMemory = code{"W0429", exitLimit, "not enough memory for the calls at hand", `
 All calls of a process together have a budget of memory, and a call that does not fit
 waits until others end. This one could not wait: it wants more than the whole budget, or

@@ -54,6 +54,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exitsWith, "ledger": ledgerCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule,
+			"filesrun": filesRun,
 		},
 	})
 }

@@ -13,12 +13,16 @@ import (
 )
 
 func newShow(a *app) *cobra.Command {
-	return &cobra.Command{
+	var files string
+	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show what a run is made of and what came of each step",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
+				if c.Flags().Changed("files") {
+					return a.writeFiles(c, h, args[0], files)
+				}
 				p, err := readPicture(c.Context(), h, args[0])
 				if err != nil {
 					return err
@@ -30,6 +34,8 @@ func newShow(a *app) *cobra.Command {
 			})
 		},
 	}
+	c.Flags().StringVar(&files, "files", "", "instead, write the files of the run's workspace, as its log has them, into a `DIRECTORY` that is empty or new")
+	return c
 }
 
 func (a *app) printPicture(h *wrun.Host, p *picture) error {
