@@ -43,7 +43,9 @@ type status struct {
 
 func init() {
 	// The module asks for http_send and not for http_fetch.
-	sdk.Module("sdktest-test", "1.0.0", "for tests", sdk.Need(toolabi.FuncHTTPSend, "to send"), sdk.Need(toolabi.FuncToolCall, "to call"))
+	sdk.Module("sdktest-test", "1.0.0", "for tests", sdk.Need(toolabi.FuncHTTPSend, "to send"), sdk.Need(toolabi.FuncToolCall, "to call"),
+		sdk.Need(toolabi.FuncWorkspaceRead, "to read"), sdk.Need(toolabi.FuncWorkspaceWrite, "to write"),
+		sdk.Need(toolabi.FuncWorkspaceList, "to list"), sdk.Need(toolabi.FuncWorkspaceRemove, "to remove"))
 	for name, promise := range map[string]toolabi.Idempotency{"pure": sdk.Pure, "reads": sdk.ReadOnly, "sends": ""} {
 		sdk.Register(sdk.Tool[todo, done]{Name: name, Idempotency: promise, Run: func(_ context.Context, in todo) (done, error) {
 			return done{}, steps[in.Step]()
@@ -53,6 +55,7 @@ func init() {
 		reply, err := sdk.HTTPSend(toolabi.HTTPRequest{Method: "POST", URL: "https://host.test/"})
 		return status{reply.Status}, err
 	}})
+	sdk.Register(sdk.Tool[fileAsk, fileTold]{Name: "files", Run: useFiles})
 	sdk.Register(sdk.Tool[toolabi.HTTPRequest, toolabi.HTTPReply]{Name: "exchange", Run: exchange})
 }
 
@@ -237,8 +240,12 @@ func TestWorldEndsWithTheCall(t *testing.T) {
 
 func TestManifestIsTheModules(t *testing.T) {
 	m := sdktest.Manifest(t)
-	want := []toolabi.Capability{{Name: toolabi.FuncHTTPSend, Reason: "to send"}, {Name: toolabi.FuncToolCall, Reason: "to call"}}
-	if m.Name != "sdktest-test" || len(m.Tools) != 5 || !reflect.DeepEqual(m.Capabilities, want) {
+	want := []toolabi.Capability{
+		{Name: toolabi.FuncHTTPSend, Reason: "to send"}, {Name: toolabi.FuncToolCall, Reason: "to call"},
+		{Name: toolabi.FuncWorkspaceRead, Reason: "to read"}, {Name: toolabi.FuncWorkspaceWrite, Reason: "to write"},
+		{Name: toolabi.FuncWorkspaceList, Reason: "to list"}, {Name: toolabi.FuncWorkspaceRemove, Reason: "to remove"},
+	}
+	if m.Name != "sdktest-test" || len(m.Tools) != 6 || !reflect.DeepEqual(m.Capabilities, want) {
 		t.Errorf("got %+v", m)
 	}
 }

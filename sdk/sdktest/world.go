@@ -31,6 +31,8 @@ type World struct {
 	// Tools are the other tools of the run by their full names, which take and return JSON; an error is what the caller
 	// gets. A tool that is not among them is not found. Nothing is held against a schema.
 	Tools map[string]func(input []byte) (output []byte, err error)
+	// Files are the files of the workspace, by their paths. nil means that there is none; an empty one is not nil.
+	Files map[string][]byte
 
 	// Logs are the lines that were logged, in order, with the level filled in.
 	Logs []toolabi.LogRequest
@@ -47,6 +49,9 @@ type World struct {
 
 	sends int           // how many keys were given out
 	slept time.Duration // how far the clock has moved by sleeping
+
+	dirs     map[string]bool   // the directories of the workspace
+	versions map[string][]byte // of files that were written, by their digests
 }
 
 // stage is a World during one call.
@@ -107,6 +112,10 @@ func (s *stage) serve(name string, request []byte) ([]byte, *toolabi.Error) {
 	case toolabi.FuncToolCall:
 		if s.Tools != nil {
 			return handle(request, s.toolCall)
+		}
+	case toolabi.FuncWorkspaceRead, toolabi.FuncWorkspaceWrite, toolabi.FuncWorkspaceList, toolabi.FuncWorkspaceRemove:
+		if s.Files != nil {
+			return s.files(name, request)
 		}
 	}
 	s.t.Errorf("tool %s uses %s, which the test's world does not have", s.tool.Name, name)
