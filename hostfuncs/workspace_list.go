@@ -38,7 +38,7 @@ func checkList(c Call, req toolabi.WorkspaceListRequest) error {
 		return err
 	}
 	if req.Limit > toolabi.MaxWorkspaceList {
-		return tooLargef("%s: a limit of %d, at most %d are listed at a time", toolabi.FuncWorkspaceList, req.Limit, toolabi.MaxWorkspaceList)
+		return invalidf("%s: a limit of %d, at most %d are listed at a time", toolabi.FuncWorkspaceList, req.Limit, toolabi.MaxWorkspaceList)
 	}
 	return nil
 }

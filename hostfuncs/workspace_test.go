@@ -326,7 +326,7 @@ func TestWorkspaceRequestsAreJudgedBeforeAnythingIsDone(t *testing.T) {
 		{writing, toolabi.FuncWorkspaceRead, toolabi.WorkspaceReadRequest{Path: "../a"}, toolabi.Invalid},
 		{writing, toolabi.FuncWorkspaceList, toolabi.WorkspaceListRequest{Dir: "/"}, toolabi.Invalid},
 		{writing, toolabi.FuncWorkspaceList, toolabi.WorkspaceListRequest{Dir: "."}, toolabi.Invalid},
-		{writing, toolabi.FuncWorkspaceList, toolabi.WorkspaceListRequest{Limit: toolabi.MaxWorkspaceList + 1}, toolabi.TooLarge},
+		{writing, toolabi.FuncWorkspaceList, toolabi.WorkspaceListRequest{Limit: toolabi.MaxWorkspaceList + 1}, toolabi.Invalid},
 		{writing, toolabi.FuncWorkspaceWrite, toolabi.WorkspaceWriteRequest{Path: "nul.txt"}, toolabi.Invalid},
 		{writing, toolabi.FuncWorkspaceWrite, toolabi.WorkspaceWriteRequest{Path: "a", Body: []byte("b"), Artifact: strings.Repeat("a", 64)}, toolabi.Invalid},
 		{writing, toolabi.FuncWorkspaceWrite, toolabi.WorkspaceWriteRequest{Path: "a", Artifact: strings.Repeat("A", 64)}, toolabi.Invalid},

@@ -137,6 +137,7 @@ func TestDocsGiveTheCaps(t *testing.T) {
 		"MaxArtifacts":         toolabi.MaxArtifacts,
 		"MaxArtifactName":      toolabi.MaxArtifactName,
 		"MaxWorkspacePath":     toolabi.MaxWorkspacePath,
+		"MaxWorkspaceName":     toolabi.MaxWorkspaceName,
 		"MaxWorkspacePart":     toolabi.MaxWorkspacePart,
 		"DefaultWorkspaceList": toolabi.DefaultWorkspaceList,
 		"MaxWorkspaceList":     toolabi.MaxWorkspaceList,

@@ -90,7 +90,7 @@ type WorkspaceListRequest struct {
 	Recursive bool `cbor:"2,keyasint,omitempty"`
 	// After begins behind this path: the last one of the answer before.
 	After string `cbor:"3,keyasint,omitempty"`
-	// Limit is how many are listed at most; 0 means DefaultWorkspaceList.
+	// Limit is how many are listed at most; 0 means DefaultWorkspaceList. Over MaxWorkspaceList it is Invalid.
 	Limit uint32 `cbor:"4,keyasint,omitempty"`
 }
 

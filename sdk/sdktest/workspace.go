@@ -161,7 +161,7 @@ func (s *stage) listFiles(req toolabi.WorkspaceListRequest) (reply toolabi.Works
 	_, isFile := s.Files[req.Dir]
 	switch {
 	case req.Limit > toolabi.MaxWorkspaceList:
-		return reply, fileError(toolabi.TooLarge, "a limit of %d, at most %d are listed at a time", req.Limit, toolabi.MaxWorkspaceList)
+		return reply, fileError(toolabi.Invalid, "a limit of %d, at most %d are listed at a time", req.Limit, toolabi.MaxWorkspaceList)
 	case isFile:
 		return reply, fileError(toolabi.Denied, "%q is no directory", req.Dir)
 	case req.Dir != "" && !s.folders()[req.Dir]:
