@@ -39,6 +39,8 @@ type Config struct {
 	MemoryBudget uint64
 	// HTTP says how http_fetch and http_send reach the network.
 	HTTP hostfuncs.Config
+	// Secrets reads the values of secrets; nil means hostfuncs.ReadSecret. A vault in HTTP takes its place.
+	Secrets hostfuncs.SecretReader
 	// Drivers are the drivers that runs can be resumed with by their id alone.
 	Drivers map[string]runtime.DriverInfo
 	// Policy decides whether a call may begin; nil leaves it to the manifests.
@@ -106,8 +108,11 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if cfg.HTTP.Secrets == nil {
+		cfg.HTTP.Secrets = hostfuncs.NewVault(cfg.Secrets)
+	}
 	h.engine, err = runtime.New(runtime.Config{
-		Journal: h.journal, Invoker: h.sandbox, Funcs: hostfuncs.Standard(cfg.HTTP),
+		Journal: h.journal, Invoker: h.sandbox, Funcs: hostfuncs.Standard(cfg.HTTP), Secrets: cfg.HTTP.Secrets,
 		Drivers: cfg.Drivers, Policy: cfg.Policy, Observe: cfg.Observe, Rescue: cfg.Rescue,
 	})
 	return err

@@ -7,7 +7,12 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-func logFunc() Func { return Handle(toolabi.FuncLog, toolabi.Free, writeLog) }
+func logFunc(vault *Vault) Func {
+	return Handle(toolabi.FuncLog, toolabi.Free, func(ctx context.Context, c Call, req toolabi.LogRequest) (toolabi.LogReply, error) {
+		req.Message = vault.HideText(req.Message) // before it is cut
+		return writeLog(ctx, c, req)
+	})
+}
 
 func writeLog(_ context.Context, c Call, req toolabi.LogRequest) (toolabi.LogReply, error) {
 	level := req.Level

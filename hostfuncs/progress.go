@@ -6,7 +6,12 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-func progressFunc() Func { return Handle(toolabi.FuncProgress, toolabi.Free, reportProgress) }
+func progressFunc(vault *Vault) Func {
+	return Handle(toolabi.FuncProgress, toolabi.Free, func(ctx context.Context, c Call, req toolabi.ProgressRequest) (toolabi.ProgressReply, error) {
+		req.Message = vault.HideText(req.Message) // before it is cut
+		return reportProgress(ctx, c, req)
+	})
+}
 
 func reportProgress(_ context.Context, c Call, req toolabi.ProgressRequest) (toolabi.ProgressReply, error) {
 	if c.Progress != nil {

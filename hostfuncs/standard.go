@@ -46,8 +46,8 @@ func Standard(cfg Config) []Func {
 	}
 	web := &client{resolver: cfg.Resolver, dial: cfg.Dial, roots: cfg.RootCAs, secrets: cfg.Secrets}
 	return []Func{
-		logFunc(),
-		progressFunc(),
+		logFunc(cfg.Secrets),
+		progressFunc(cfg.Secrets),
 		clockFunc(cfg.Now),
 		randomFunc(),
 		fetchFunc(web),

@@ -77,7 +77,7 @@ func (e *ShownError) Error() string {
 // counts. A yes that is not used up yet can be taken back by a no. Nothing is executed.
 //
 // Errors: *AnsweredError; *ShownError; journal.ErrExpired when it is too late for a yes; ErrNotOpen when the step does not
-// wait for a person; journal.ErrClosed; journal.ErrNotFound.
+// wait for a person; *SecretError for a reply that holds the value of one; journal.ErrClosed; journal.ErrNotFound.
 func (e *Engine) Answer(ctx context.Context, run string, step journal.Step, a Answer) error {
 	if err := step.Validate(); err != nil {
 		return err
@@ -113,6 +113,10 @@ func (e *Engine) answer(ctx context.Context, l *loaded, step journal.Step, a Ans
 	case a.Yes && past.Intent.Expires != 0 && max(e.cfg.Now().UnixNano(), l.state.Time) > past.Intent.Expires:
 		return fmt.Errorf("run %s: %s had to be answered before %s: %w", run, question, timeOf(past.Intent.Expires).UTC().Format(time.RFC3339), journal.ErrExpired)
 	}
+	if err := e.secretIn(ctx, l, "the answer", a.Reply); err != nil {
+		return err
+	}
+	a.By, a.Note = e.cfg.Secrets.HideText(a.By), e.cfg.Secrets.HideText(a.Note)
 	said, err := e.said(ctx, past.Intent, a)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type appender struct {
 	now    func() time.Time
 	ride   time.Duration
 	rescue func(step journal.Step, reply []byte)
+	unsaid func(journal.Entry) journal.Entry // without values of secrets in what is said with it
 
 	mu         sync.Mutex
 	settled    sync.Cond              // mu; broadcast when an append ends
@@ -62,6 +63,7 @@ func newAppender(e *Engine, l *loaded) *appender {
 	a := &appender{
 		j: e.cfg.Journal, run: l.state.Run, owner: l.state.Owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
 		base: l.state, ahead: l.state.Clone(), history: l.history, kept: l.kept, dropped: map[journal.Step]error{},
+		unsaid: e.unsaid,
 	}
 	if e.cfg.Rescue != nil {
 		a.rescue = func(step journal.Step, reply []byte) { e.cfg.Rescue(l.state.Run, step, reply) }
@@ -91,6 +93,7 @@ func (a *appender) addReply(entry journal.Entry, reply []byte, durable bool) (jo
 	}
 	entry.Seq = a.ahead.Len
 	entry.Time = max(a.now().UnixNano(), a.ahead.Time)
+	entry = a.unsaid(entry)
 	entry.Note, entry.By = strings.ToValidUTF8(entry.Note, "\uFFFD"), strings.ToValidUTF8(entry.By, "\uFFFD")
 	if entry.Kind != journal.Record && entry.Kind != journal.Late {
 		entry.Owner = a.owner

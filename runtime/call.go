@@ -65,7 +65,7 @@ func (e *Engine) judgeInput(name string, tool toolabi.Tool, input []byte) *toola
 		return toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("input of %s has %d bytes, at most %d are allowed", name, len(input), toolabi.MaxInput))
 	}
 	if err := e.schemas.check(tool.Input, input); err != nil {
-		return toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err))
+		return e.hidden(toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err)))
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (e *Engine) judgeInput(name string, tool toolabi.Tool, input []byte) *toola
 // judgeOutput says what is wrong with the output of a tool, which is recorded; nil for nothing.
 func (e *Engine) judgeOutput(name string, tool toolabi.Tool, output []byte) *toolabi.Error {
 	if err := e.schemas.check(tool.Output, output); err != nil {
-		return toolabi.NewError(toolabi.BadOutput, fmt.Sprintf("output of %s: %v", name, err))
+		return e.hidden(toolabi.NewError(toolabi.BadOutput, fmt.Sprintf("output of %s: %v", name, err)))
 	}
 	return nil
 }
@@ -140,6 +140,7 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 
 // says shows people the end of what a guest printed. It is not recorded, so a call that is entered again is heard again.
 func (f *frame) says(printed []byte) {
+	printed = f.run.engine.cfg.Secrets.Hide(printed) // before it is cut into lines
 	lines := slices.DeleteFunc(strings.Split(string(printed), "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 	for _, line := range lines[max(0, len(lines)-toolabi.MaxSaid):] {
 		f.run.engine.observe(Event{

@@ -198,6 +198,9 @@ func (e *Engine) judgeMore(ctx context.Context, l *loaded, more hostfuncs.Grants
 	if err := more.Validate(); err != nil {
 		return fmt.Errorf("run %s: %w", l.state.Run, err)
 	}
+	if err := e.secretInSpec(l.state.Run, &Spec{Grants: more}); err != nil {
+		return err
+	}
 	spec, err := e.readSpec(ctx, l.history.Created())
 	if err != nil {
 		return err
@@ -242,6 +245,11 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 			err = d
 		}
 	}
+	if err == nil {
+		if t := r.engine.holdsSecret("the run's output", output); t != nil {
+			err = t
+		}
+	}
 	switch {
 	case err == nil:
 		return r.finish(journal.OK, output, nil)
@@ -252,7 +260,7 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	case stops(err):
 		return r.result(nil), r.stop(err)
 	}
-	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: asFailure(err)}
+	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: r.engine.hidden(asFailure(err))}
 	body, encErr := encodeError(failed.Err)
 	if encErr != nil {
 		return r.result(nil), r.stop(&hostError{encErr})

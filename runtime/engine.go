@@ -68,6 +68,8 @@ type Config struct {
 	// Grace is how long an effect that must not be repeated may still be on its way once the context of Drive has ended;
 	// 0 means 750 ms. Then it is given up, and in doubt.
 	Grace time.Duration
+	// Secrets knows the values that are written nowhere. It is the vault of Funcs; nil knows none.
+	Secrets *hostfuncs.Vault
 	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil drops it.
 	Rescue func(run string, step journal.Step, reply []byte)
 }
@@ -169,6 +171,7 @@ func New(cfg Config) (*Engine, error) {
 
 func (e *Engine) observe(ev Event) {
 	if e.cfg.Observe != nil {
+		ev.Text, ev.Err = e.cfg.Secrets.HideText(ev.Text), e.hidden(ev.Err)
 		e.cfg.Observe(ev)
 	}
 }

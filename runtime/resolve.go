@@ -50,7 +50,7 @@ func (e *TooSoonError) Error() string {
 // wait are answered with Answer.
 //
 // Errors: *BusyError; *TooSoonError; ErrNotOpen, with what the log holds instead; journal.ErrClosed for a step of a
-// finished run that is not in doubt; ErrNoKey for another key of a program; a *toolabi.Error for an output that a program could
+// finished run that is not in doubt; *SecretError for a reply that holds the value of one; ErrNoKey for another key of a program; a *toolabi.Error for an output that a program could
 // not have; journal.ErrNotFound.
 func (e *Engine) Resolve(ctx context.Context, run string, step journal.Step, res Resolution) error {
 	if err := step.Validate(); err != nil {
@@ -83,6 +83,9 @@ func (e *Engine) resolve(ctx context.Context, run string, step journal.Step, res
 		return err
 	}
 	if err := e.judgeVerdict(ctx, l, past.Intent, res); err != nil {
+		return err
+	}
+	if err := e.secretIn(ctx, l, "the reply", res.Reply); err != nil {
 		return err
 	}
 	settled, err := e.settled(ctx, l, step, past)
@@ -153,6 +156,7 @@ func voidsInside(s *journal.State, step journal.Step) (voids []journal.Entry) {
 func (e *Engine) extend(ctx context.Context, s *journal.State, entries ...journal.Entry) error {
 	now := max(e.cfg.Now().UnixNano(), s.Time)
 	for i := range entries {
+		entries[i] = e.unsaid(entries[i])
 		entries[i].Time = now
 		entries[i].Note = strings.ToValidUTF8(entries[i].Note, "\uFFFD")
 		entries[i].By = strings.ToValidUTF8(entries[i].By, "\uFFFD")

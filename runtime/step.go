@@ -213,6 +213,7 @@ func (r *Run) flushUnlessFusing() error {
 // attempt begins an attempt that the log does not hold. before is the attempt before it, whose key, seed and start it
 // inherits.
 func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *journal.Past) (outcome, error) {
+	o = r.engine.withoutSecret(o)
 	if err := r.mayBegin(ctx, o, step); err != nil {
 		return outcome{}, err
 	}
@@ -327,6 +328,10 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 
 // record writes what came of a step.
 func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (outcome, error) {
+	refused := out.err != nil && out.err == o.refused
+	if out = r.withoutSecrets(o, step, out); refused {
+		o.refused = out.err
+	}
 	if o.class == toolabi.Once && out.err != nil && out.err.Effect == toolabi.EffectUnknown && intent != nil && !out.ended {
 		if !brokenUnknownShown {
 			return outcome{}, r.doubt(ctx, step, *intent, out)
