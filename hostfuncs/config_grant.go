@@ -40,30 +40,13 @@ func (c ConfigGrant) validate() error {
 	return nil
 }
 
-// ConfigConflictError says that one key of a module was given two values.
-type ConfigConflictError struct{ Module, Key string }
-
-// Error names the key.
-func (e *ConfigConflictError) Error() string {
-	return fmt.Sprintf("setting %s.%s is given two values", e.Module, e.Key)
-}
-
-func (g Grants) configConflict(o Grants) error {
-	for _, c := range o.Config {
-		if have, ok := g.Setting(c.Module, c.Key); ok && have != c.Value {
-			return &ConfigConflictError{Module: c.Module, Key: c.Key}
-		}
-	}
-	return nil
-}
-
 func (g Grants) validateConfig() error {
 	for _, c := range g.Config {
 		if err := c.validate(); err != nil {
 			return err
 		}
 		if first, _ := g.Setting(c.Module, c.Key); first != c.Value {
-			return &ConfigConflictError{Module: c.Module, Key: c.Key}
+			return conflict(GrantedConfig, c.Module+"."+c.Key, shortValue(first), shortValue(c.Value))
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func TestSettingsAreGrantedAsWritten(t *testing.T) {
 func TestASettingHasOneValue(t *testing.T) {
 	one := hostfuncs.ConfigGrant{Module: "m", Key: "k", Value: "1"}
 	two := hostfuncs.ConfigGrant{Module: "m", Key: "k", Value: "2"}
-	var conflict *hostfuncs.ConfigConflictError
+	var conflict *hostfuncs.GrantConflictError
 	if err := (hostfuncs.Grants{Config: []hostfuncs.ConfigGrant{one, two}}).Validate(); !errors.As(err, &conflict) {
 		t.Errorf("got %v, want a conflict", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -75,46 +74,6 @@ func (d DirGrant) Check() error {
 		return fmt.Errorf("directory %s: %w", d.Name, err)
 	}
 	return root.Close()
-}
-
-// DirConflictError says that one name was granted for two directories. Which one a program would get must not depend on an
-// order.
-type DirConflictError struct {
-	Name string
-	// Has is the path that was granted first, Wants the other one.
-	Has, Wants string
-}
-
-// Error names both.
-func (e *DirConflictError) Error() string {
-	return fmt.Sprintf("directory %s is granted as %s and as %s", e.Name, e.Has, e.Wants)
-}
-
-// Conflict says why what o grants cannot be added to g: a *DirConflictError, a *SecretConflictError, a *ConfigConflictError, or nil.
-func (g Grants) Conflict(o Grants) error {
-	for _, d := range o.Dirs {
-		i := slices.IndexFunc(g.Dirs, func(have DirGrant) bool { return have.Name == d.Name })
-		if i >= 0 && g.Dirs[i].Path != d.Path {
-			return &DirConflictError{Name: d.Name, Has: g.Dirs[i].Path, Wants: d.Path}
-		}
-	}
-	if err := g.secretConflict(o); err != nil {
-		return err
-	}
-	return g.configConflict(o)
-}
-
-// Validate says what is wrong with the grants by themselves, or nil.
-func (g Grants) Validate() error {
-	for i, d := range g.Dirs {
-		if !toolabi.IsDirName(d.Name) || !filepath.IsAbs(d.Path) || filepath.Clean(d.Path) != d.Path {
-			return fmt.Errorf("grant of directory %q: want a name of lower-case letters, digits and inner hyphens, and an absolute, clean path", toolabi.CutText(d.Name+"="+d.Path, 200))
-		}
-		if other, _ := g.Dir(d.Name); g.Dirs[i] != other {
-			return &DirConflictError{Name: d.Name, Has: other.Path, Wants: d.Path}
-		}
-	}
-	return errors.Join(g.validateSecrets(), g.validateConfig())
 }
 
 // Dir finds a directory by its name.

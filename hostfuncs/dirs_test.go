@@ -75,7 +75,7 @@ func TestGrantsOfDirectoriesAddUp(t *testing.T) {
 		if !got.Equal(c.want) {
 			t.Errorf("%v and %v grant %v, want %v", c.a, c.b, got, c.want)
 		}
-		var conflict *hostfuncs.DirConflictError
+		var conflict *hostfuncs.GrantConflictError
 		if errors.As(c.a.Conflict(c.b), &conflict) != c.conflict {
 			t.Errorf("%v and %v: conflict %v, want %v", c.a, c.b, conflict, c.conflict)
 		}

@@ -125,10 +125,11 @@ func (g Grants) Union(o Grants) Grants {
 	case o.Workspace.Path != "":
 		u.Workspace = o.Workspace
 	}
-	switch {
-	case u.Mail.IsZero():
-		u.Mail = o.Mail
-	case u.Mail.account() == o.Mail.account():
+	none := MailGrant{}.account()
+	if u.Mail.account() == none { // who may be written to can be granted by itself
+		to := union(u.Mail.To, o.Mail.To)
+		u.Mail, u.Mail.To = o.Mail, to
+	} else if a := o.Mail.account(); a == none || a == u.Mail.account() {
 		u.Mail.To = union(u.Mail.To, o.Mail.To)
 	}
 	return u

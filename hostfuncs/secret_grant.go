@@ -101,27 +101,6 @@ func parseSecretOrigin(s string) (string, error) {
 	return fmt.Sprintf("%s://%s:%d", scheme, server, o.port), nil // with its port, since there is none that everybody means
 }
 
-// SecretConflictError says that one name was granted for two sources.
-type SecretConflictError struct {
-	Name string
-	// Has is the source that was granted first, Wants the other one.
-	Has, Wants string
-}
-
-// Error names both.
-func (e *SecretConflictError) Error() string {
-	return fmt.Sprintf("secret %s is granted from %s and from %s", e.Name, e.Has, e.Wants)
-}
-
-func (g Grants) secretConflict(o Grants) error {
-	for _, s := range o.Secrets {
-		if have, ok := g.Secret(s.Name); ok && have.Source != s.Source {
-			return &SecretConflictError{Name: s.Name, Has: have.Source, Wants: s.Source}
-		}
-	}
-	return nil
-}
-
 func (g Grants) validateSecrets() error {
 	for i, s := range g.Secrets {
 		if err := s.validate(); err != nil {
@@ -129,7 +108,7 @@ func (g Grants) validateSecrets() error {
 		}
 		if other, _ := g.Secret(s.Name); !g.Secrets[i].equal(other) {
 			if s.Source != other.Source {
-				return &SecretConflictError{Name: s.Name, Has: other.Source, Wants: s.Source}
+				return conflict(GrantedSecret, s.Name, other.Source, s.Source)
 			}
 			return fmt.Errorf("secret %s is granted twice: name all of its origins in one grant", s.Name)
 		}

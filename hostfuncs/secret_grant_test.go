@@ -109,7 +109,7 @@ func TestGrantsOfSecretsAreJudged(t *testing.T) {
 func TestASecretKeepsItsSource(t *testing.T) {
 	a := hostfuncs.Grants{Secrets: []hostfuncs.SecretGrant{{Name: "a", Source: "env:A"}}}
 	b := hostfuncs.Grants{Secrets: []hostfuncs.SecretGrant{{Name: "a", Source: "env:B"}}}
-	var conflict *hostfuncs.SecretConflictError
+	var conflict *hostfuncs.GrantConflictError
 	if err := a.Conflict(b); !errors.As(err, &conflict) || conflict.Has != "env:A" || conflict.Wants != "env:B" {
 		t.Errorf("got %v", err)
 	}

@@ -68,7 +68,7 @@ type Usage struct {
 //
 // Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
 // and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
-// *DirError; *hostfuncs.DirConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
+// *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
 func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res Result, err error) {
 	end, err := e.begin(run)
 	if err != nil {
@@ -190,7 +190,8 @@ func (e *Engine) finished(ctx context.Context, l *loaded, f journal.Entry) (Resu
 	return res, failed
 }
 
-// judgeMore says why grants cannot be added to those of a run, as hostfuncs.Grants.Conflict does, or nil.
+// judgeMore says why grants cannot be added to those of a run: a *hostfuncs.GrantConflictError, what is wrong with them by
+// themselves, or nil. The workspace may move: the files of a run follow it.
 func (e *Engine) judgeMore(ctx context.Context, l *loaded, more hostfuncs.Grants) error {
 	if more.IsZero() {
 		return nil
@@ -205,8 +206,11 @@ func (e *Engine) judgeMore(ctx context.Context, l *loaded, more hostfuncs.Grants
 	if err != nil {
 		return err
 	}
-	if err := spec.Grants.Union(l.grants).Conflict(more); err != nil {
-		return fmt.Errorf("run %s: %w; a run keeps what it began with", l.state.Run, err)
+	more.Workspace = hostfuncs.WorkspaceGrant{}
+	for _, has := range append([]hostfuncs.Grants{spec.Grants.Union(l.grants)}, spec.ownGrants()...) {
+		if err := has.Conflict(more); err != nil {
+			return fmt.Errorf("run %s: %w; a run keeps what it began with", l.state.Run, err)
+		}
 	}
 	return nil
 }

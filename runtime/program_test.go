@@ -663,7 +663,7 @@ func TestMoreGrantsDoNotChangeWhatACallBeganWith(t *testing.T) {
 	w.invoke = nil
 	other := opts
 	other.Grants.Dirs = []hostfuncs.DirGrant{{Name: "out", Path: w.dir + "/other", Write: true}}
-	var conflict *hostfuncs.DirConflictError
+	var conflict *hostfuncs.GrantConflictError
 	length := len(w.log())
 	if _, err := p.Drive(t.Context(), "r", other); !errors.As(err, &conflict) || len(w.log()) != length {
 		t.Errorf("another path under the same name: %v, the log has %d entries, had %d", err, len(w.log()), length)

@@ -103,6 +103,15 @@ func (s *Spec) judgeGrants() error {
 	return nil
 }
 
+// ownGrants are those of the modules.
+func (s *Spec) ownGrants() []hostfuncs.Grants {
+	own := make([]hostfuncs.Grants, 0, len(s.Modules))
+	for _, m := range s.Modules {
+		own = append(own, m.Grants)
+	}
+	return own
+}
+
 // granted is what the module may do in a run with these grants.
 func (m Module) granted(run hostfuncs.Grants) hostfuncs.Grants {
 	if m.Grants.IsZero() {

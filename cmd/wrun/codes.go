@@ -250,6 +250,12 @@ system had no memory. The call has no outcome and nothing of it is repeated: "wr
 RUN" goes on, with fewer calls at a time if there can be, or with more memory:
 --memory-budget SIZE.`}
 
+	codeConflict = code{"W0430", exitUsage, "the grants contradict each other", `
+A secret has one source, a setting one value, a run one mail account and, when it begins, one
+workspace. Two grants say different things of one of these: two flags, a flag and grants.yaml,
+what was said when the tool was added, or what the run began with. Which one counts must not
+depend on an order, so nothing was entered. Take one of them back, or begin another run.`}
+
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
 journal: "wrun resume RUN" writes it again, and executes nothing.`}
@@ -266,6 +272,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory,
+	codeUngranted, codeDir, codeMemory, codeConflict,
 	codeOther, codeOutput,
 }

@@ -260,7 +260,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		tool  *toolabi.Error
 
 		ungranted *runtime.UngrantedError
-		conflict  *hostfuncs.DirConflictError
+		conflict  *hostfuncs.GrantConflictError
 	)
 	switch {
 	case errors.As(err, &coded):
@@ -272,7 +272,10 @@ func (a *app) inputProblem(err error) (problem, bool) {
 	case errors.As(err, &ungranted):
 		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " "), unbegun: true}, true
 	case errors.As(err, &conflict):
-		return problem{code: codeDir}, true
+		if conflict.Kind == hostfuncs.GrantedDir {
+			return problem{code: codeDir}, true
+		}
+		return problem{code: codeConflict}, true
 	case errors.Is(err, runtime.ErrNoKey):
 		return problem{code: codeUsage, next: "say --did-not-happen without --new-key"}, true
 	case errors.As(err, &text):

@@ -35,7 +35,8 @@ func TestProblemsOfPrograms(t *testing.T) {
 			codeUngranted, "module convert wants directory out (to keep the pages), which is not granted: say --dir out=PATH:rw; and directory in (to read them)",
 			"", "", "the same command, with --dir out=PATH:rw --dir in=PATH"},
 		{&runtime.DirError{Run: "r", Err: fmt.Errorf("directory out: /gone is not there")}, codeDir, "/gone is not there", "", "r", ""},
-		{fmt.Errorf("run r: %w", &hostfuncs.DirConflictError{Name: "out", Has: "/a", Wants: "/b"}), codeDir, "directory out is granted as /a and as /b", "", "", ""},
+		{fmt.Errorf("run r: %w", &hostfuncs.GrantConflictError{Kind: hostfuncs.GrantedDir, Name: "out", Has: "/a", Wants: "/b"}), codeDir, "directory out is granted as /a and as /b", "", "", ""},
+		{fmt.Errorf("run r: %w", &hostfuncs.GrantConflictError{Kind: hostfuncs.GrantedWorkspace, Has: "/a", Wants: "/b"}), codeConflict, "workspace is granted as /a and as /b", "", "", ""},
 		{fmt.Errorf("run r: step call: %w", runtime.ErrNoKey), codeUsage, "a program is given no idempotency key", "", "", "without --new-key"},
 	} {
 		p := new(app).problem(c.err)
