@@ -88,7 +88,7 @@ func TestGrantsOfSecretsAreJudged(t *testing.T) {
 	}{
 		{[]hostfuncs.SecretGrant{secret("a", "env:A", "https://a.example"), secret("b", "env:A")}, ""},
 		{[]hostfuncs.SecretGrant{secret("a", "env:A"), secret("a", "env:A")}, ""},
-		{[]hostfuncs.SecretGrant{secret("a", "env:A"), secret("a", "env:B")}, "granted from env:A and from env:B"},
+		{[]hostfuncs.SecretGrant{secret("a", "env:A"), secret("a", "env:B")}, "granted as env:A and as env:B"},
 		{[]hostfuncs.SecretGrant{secret("a", "env:A"), secret("a", "env:A", "https://a.example")}, "granted twice"},
 		{[]hostfuncs.SecretGrant{secret("A", "env:A")}, "lower-case"},
 		{[]hostfuncs.SecretGrant{secret("a", "A")}, "want env:VARIABLE"},

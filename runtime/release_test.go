@@ -76,8 +76,8 @@ func TestNoClaimIsHeldByNobody(t *testing.T) {
 func TestManyGrantsAreRecorded(t *testing.T) {
 	m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
 	var g hostfuncs.Grants
-	for i := range 4000 {
-		g.HTTP = append(g.HTTP, fmt.Sprintf("https://host-number-%d.example.com", i))
+	for i := range hostfuncs.MaxGrants {
+		g.HTTP = append(g.HTTP, fmt.Sprintf("https://%s%d.example.com", strings.Repeat("host-number-", 5)[1:], i))
 	}
 	spec, modules := m.spec(`{}`)
 	p := m.start(nil)
