@@ -19,7 +19,7 @@ func (g Grants) Validate() error {
 			return fmt.Errorf("%d grants of a kind: at most %d are allowed", n, MaxGrants)
 		}
 	}
-	for _, check := range []func() error{g.validateHTTP, g.validateDirs, g.validateSecrets, g.validateConfig, g.validateKV, g.validateWorkspace} {
+	for _, check := range []func() error{g.validateHTTP, g.validateDirs, g.validateSecrets, g.validateConfig, g.validateKV, g.validateWorkspace, g.Mail.validate} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -29,10 +29,17 @@ func (g Grants) Validate() error {
 
 func (g Grants) validateHTTP() error {
 	for _, s := range g.HTTP {
-		if canonical, err := ParseOrigin(s); err != nil {
+		if h, err := ParseHTTPGrant(s); err != nil {
 			return err
-		} else if canonical != s {
-			return fmt.Errorf("grant of %q: write it as %s", toolabi.CutText(s, 200), canonical)
+		} else if h.String() != s {
+			return fmt.Errorf("grant of %q: write it as %s", toolabi.CutText(s, 200), h)
+		}
+	}
+	for _, s := range g.Nets {
+		if n, err := ParseNet(s); err != nil {
+			return err
+		} else if n != s {
+			return fmt.Errorf("grant of net %s: write it as %s", toolabi.CutText(s, 80), n)
 		}
 	}
 	return nil

@@ -88,10 +88,11 @@ var errNoMailServer = errors.New("mail: which server? want smtps://HOST or smtp:
 // maxMailUser is the longest name of a user, in bytes.
 const maxMailUser = 255
 
-// validate says what is wrong with a grant, or that it is not in its only spelling. The zero value grants nothing.
+// validate says what is wrong with a grant, or that it is not in its only spelling. The zero value grants nothing, and who may be
+// written to can be granted by itself, to somebody who has a server already.
 func (m MailGrant) validate() error {
-	if m.IsZero() {
-		return nil
+	if m.account() == (MailGrant{}).account() {
+		return m.validateTo()
 	}
 	o, err := parseMailServer(m.Server)
 	switch {
@@ -115,6 +116,10 @@ func (m MailGrant) validate() error {
 	case m.Secret != "" && !toolabi.IsSecretName(m.Secret):
 		return fmt.Errorf("mail: %q is no name of a secret", toolabi.CleanLine(m.Secret, 80))
 	}
+	return m.validateTo()
+}
+
+func (m MailGrant) validateTo() error {
 	for i, s := range m.To {
 		to, err := ParseMailTo(s)
 		switch {
