@@ -40,6 +40,7 @@ var allowed = []struct {
 	{"internal/jq", nil},
 	{"internal/strictyaml", nil},
 	{"internal/tooltoml", []string{"internal/strictyaml", "toolabi"}},
+	{"internal/toolbox", []string{"internal/grantfile", "internal/strictyaml", "toolabi"}},
 	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
 	{"internal/wasmtest/hostile", []string{"internal/wasmtest", "runtime/sandbox", "toolabi"}},
