@@ -36,6 +36,7 @@ var allowed = []struct {
 	{"drivers/...", []string{"runtime", "journal", "hostfuncs", "toolabi"}},
 	{"tools/...", []string{"sdk", "toolabi"}},
 	{"cmd/wrun", []string{"...", ""}},
+	{"internal/authority", []string{"hostfuncs", "toolabi"}},
 	{"internal/grantfile", []string{"hostfuncs", "internal/strictyaml", "toolabi"}},
 	{"internal/jq", nil},
 	{"internal/strictyaml", nil},
