@@ -222,7 +222,7 @@ func TestAHidingReaderPassesErrorsOn(t *testing.T) {
 
 func TestAHidingReaderHoldsLittleBack(t *testing.T) {
 	v := knowing(t, strings.Repeat("ab", 20))
-	for _, text := range []endless{"x%61&amp;", "abababx", "ab"} {
+	for _, text := range []repeating{"x%61&amp;", "abababx", "ab"} {
 		source := &counted{r: io.LimitReader(text, 1<<20)}
 		r := v.Hiding(source)
 		n, err := io.ReadFull(r, make([]byte, 10))
@@ -247,10 +247,10 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// endless repeats itself.
-type endless string
+// repeating repeats itself.
+type repeating string
 
-func (e endless) Read(p []byte) (int, error) {
+func (e repeating) Read(p []byte) (int, error) {
 	n := 0
 	for n+len(e) <= len(p) {
 		n += copy(p[n:], e)
