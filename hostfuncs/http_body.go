@@ -31,13 +31,13 @@ func (h *client) reply(ctx context.Context, c Call, r *request, res *http.Respon
 	}
 	reply := toolabi.HTTPReply{Status: uint16(res.StatusCode), Headers: headers}
 	if r.hops > 0 {
-		reply.URL = hideText(h.secrets, r.origin.String()+r.target)
+		reply.URL = h.secrets.HideText(r.origin.String() + r.target)
 	}
 	if r.keep > 0 {
 		err = r.keepBody(ctx, c, h.secrets, in, body, &reply)
 		return reply, err
 	}
-	raw, err := io.ReadAll(&capped{r: body, left: limit, max: limit, status: res.StatusCode})
+	raw, err := io.ReadAll(&bounded{r: body, left: limit, max: limit, status: res.StatusCode})
 	if err != nil {
 		return toolabi.HTTPReply{}, in.because(err)
 	}
@@ -47,7 +47,7 @@ func (h *client) reply(ctx context.Context, c Call, r *request, res *http.Respon
 
 // keepBody puts the body of a reply into an artifact, however long it is, in constant memory.
 func (r *request) keepBody(ctx context.Context, c Call, secrets *Vault, in *arriving, body io.Reader, reply *toolabi.HTTPReply) error {
-	out := &capped{r: secrets.Hiding(body), left: r.keep, max: r.keep, status: int(reply.Status)}
+	out := &bounded{r: secrets.Hiding(body), left: r.keep, max: r.keep, status: int(reply.Status)}
 	digest, size, err := c.Artifacts.Put(ctx, out)
 	switch {
 	case out.err != nil:
@@ -125,15 +125,15 @@ func (a *arriving) because(err error) error {
 	return badEncoding(a.status, "a body that is no gzip")
 }
 
-// capped is at most max bytes, and an error for what is longer.
-type capped struct {
+// bounded is at most max bytes, and an error for what is longer.
+type bounded struct {
 	r         io.Reader
 	left, max int64
 	status    int
 	err       error // the last one, but the end
 }
 
-func (c *capped) Read(b []byte) (int, error) {
+func (c *bounded) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	if c.left -= int64(n); c.left < 0 {
 		n, err = 0, oversizedBody(c.status, c.max)

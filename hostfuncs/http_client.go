@@ -46,7 +46,7 @@ func (h *client) hideError(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	if text := hideText(h.secrets, e.Message); text != e.Message {
+	if text := h.secrets.HideText(e.Message); text != e.Message {
 		hidden := *e
 		hidden.Message = toolabi.CutText(text, toolabi.MaxText)
 		return &hidden

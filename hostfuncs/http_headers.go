@@ -102,13 +102,11 @@ func replyHeaders(h http.Header, secrets *Vault) ([]toolabi.Header, error) {
 	var out []toolabi.Header
 	for _, name := range names {
 		for _, v := range h[name] {
-			out = append(out, toolabi.Header{Name: headerText(hideText(secrets, name)), Value: headerText(hideText(secrets, v))})
+			out = append(out, toolabi.Header{Name: headerText(secrets.HideText(name)), Value: headerText(secrets.HideText(v))})
 		}
 	}
 	return out, nil
 }
-
-func hideText(secrets *Vault, s string) string { return string(secrets.Hide([]byte(s))) }
 
 func headerText(v string) string {
 	if utf8.ValidString(v) {

@@ -49,8 +49,8 @@ func silentAfter(begin string) func(*rawServer, net.Conn) {
 	return answering(func(w io.Writer) { io.WriteString(w, begin) })
 }
 
-// endless writes begin, and then again for as long as somebody reads.
-func endless(begin, again string) func(*rawServer, net.Conn) {
+// withoutEnd writes begin, and then again for as long as somebody reads.
+func withoutEnd(begin, again string) func(*rawServer, net.Conn) {
 	b := []byte(strings.Repeat(again, 1+(32<<10)/len(again)))
 	return answering(func(w io.Writer) {
 		_, err := io.WriteString(w, begin)
@@ -130,10 +130,10 @@ var hostiles = []hostile{
 	{name: "H02 headers by the byte", serve: trickling("HTTP/1.1 200 OK\r\nX: "), ask: impatient, code: timedOut, detail: "timeout", effect: unknown},
 	{name: "H03 body by the byte", serve: trickling("HTTP/1.1 200 OK\r\n\r\n"), ask: impatient, code: timedOut, detail: "timeout", effect: unknown},
 	{name: "H03 gzip by the byte", serve: trickling(gzipHead + "\x1f\x8b\x08\x08aaaaaa"), ask: func(r *toolabi.HTTPRequest) { impatient(r); decompressing(r) }, code: timedOut, detail: "timeout", effect: unknown},
-	{name: "H04 infinite body", serve: endless("HTTP/1.1 200 OK\r\n\r\n", "x"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
-	{name: "H04 infinite chunks", serve: endless(chunkedHead, "1000\r\n"+strings.Repeat("x", 4096)+"\r\n"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
-	{name: "H04 infinite empty chunk lines", serve: endless(chunkedHead, "00000000000000000000000000000000"), code: unavailable, detail: "malformed", effect: unknown},
-	{name: "H04 infinite trailers", serve: endless(chunkedHead+"0\r\n", "X: y\r\n"), code: unavailable, detail: "malformed", effect: unknown},
+	{name: "H04 infinite body", serve: withoutEnd("HTTP/1.1 200 OK\r\n\r\n", "x"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
+	{name: "H04 infinite chunks", serve: withoutEnd(chunkedHead, "1000\r\n"+strings.Repeat("x", 4096)+"\r\n"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
+	{name: "H04 infinite empty chunk lines", serve: withoutEnd(chunkedHead, "00000000000000000000000000000000"), code: unavailable, detail: "malformed", effect: unknown},
+	{name: "H04 infinite trailers", serve: withoutEnd(chunkedHead+"0\r\n", "X: y\r\n"), code: unavailable, detail: "malformed", effect: unknown},
 	{name: "H05 gzip bomb", serve: bomb("Content-Encoding: gzip\r\n"), ask: decompressing, code: tooLarge, detail: "status_200", effect: applied, memory: 24 << 20},
 	{name: "H05 gzip that was not asked for stays what it is", serve: saying(gzipHead, gzipped("x")), reply: body(gzipped("x"))},
 	{name: "H05 two layers in name", serve: saying("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n\r\n", gzipped(gzipped("x"))), ask: decompressing, code: unavailable, detail: "encoding", effect: applied},
@@ -142,7 +142,7 @@ var hostiles = []hostile{
 	{name: "H05 another encoding", serve: saying("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nxx"), ask: decompressing, code: unavailable, detail: "encoding", effect: applied},
 	{name: "H05 deflate", serve: saying("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\nxx"), ask: decompressing, code: unavailable, detail: "encoding", effect: applied},
 	{name: "H05 not what it says", serve: saying(gzipHead, "plain text, and no gzip at all"), ask: decompressing, code: unavailable, detail: "encoding", effect: applied},
-	{name: "H05 endless name in the gzip", serve: endless(gzipHead+"\x1f\x8b\x08\x08aaaaaa", "n"), ask: decompressing, code: unavailable, detail: "encoding", effect: applied},
+	{name: "H05 endless name in the gzip", serve: withoutEnd(gzipHead+"\x1f\x8b\x08\x08aaaaaa", "n"), ask: decompressing, code: unavailable, detail: "encoding", effect: applied},
 	{name: "H06 length larger than the body", serve: saying("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok"), code: unavailable, detail: "closed", effect: unknown},
 	{name: "H06 length smaller than the body", serve: saying("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more"), reply: body("ok")},
 	{name: "H06 negative length", serve: saying("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), code: unavailable, detail: "malformed", effect: unknown},
@@ -151,20 +151,20 @@ var hostiles = []hostile{
 	{name: "H06 length over all numbers", serve: saying("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nok"), code: unavailable, detail: "malformed", effect: unknown},
 	{name: "H07 chunk of all bits", serve: saying(chunkedHead, "ffffffffffffffff\r\nok"), code: unavailable, detail: "closed", effect: unknown},
 	{name: "H07 chunk of all bits and more", serve: saying(chunkedHead, "fffffffffffffffff\r\nok"), code: unavailable, detail: "malformed", effect: unknown},
-	{name: "H07 chunk of all bits without end", serve: endless(chunkedHead+"ffffffffffffffff\r\n", "x"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
-	{name: "H07 chunk of the largest number", serve: endless(chunkedHead+"7fffffffffffffff\r\n", "x"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
+	{name: "H07 chunk of all bits without end", serve: withoutEnd(chunkedHead+"ffffffffffffffff\r\n", "x"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
+	{name: "H07 chunk of the largest number", serve: withoutEnd(chunkedHead+"7fffffffffffffff\r\n", "x"), code: tooLarge, detail: "status_200", effect: applied, memory: 64 << 20},
 	{name: "H07 chunk extension of 1 MB", serve: times(chunkedHead+"2;", strings.Repeat("x", 1000), 1000, "\r\nok\r\n0\r\n\r\n"), code: unavailable, detail: "malformed", effect: unknown},
-	{name: "H07 extensions without end", serve: endless(chunkedHead, "1;"+strings.Repeat("x", 1000)+"\r\nx\r\n"), code: unavailable, detail: "malformed", effect: unknown},
+	{name: "H07 extensions without end", serve: withoutEnd(chunkedHead, "1;"+strings.Repeat("x", 1000)+"\r\nx\r\n"), code: unavailable, detail: "malformed", effect: unknown},
 	{name: "H07 no last chunk", serve: saying(chunkedHead, "2\r\nok\r\n"), code: unavailable, detail: "closed", effect: unknown},
 	{name: "H08 100,000 headers", serve: times("HTTP/1.1 200 OK\r\n", "X: y\r\n", 100_000, "\r\n"), code: tooLarge, detail: "status_200", effect: applied},
 	{name: "H08 a header of 10 MB", serve: times("HTTP/1.1 200 OK\r\nX: ", strings.Repeat("x", 10_000), 1000, "\r\n\r\n"), code: tooLarge, detail: "status_200", effect: applied},
 	{name: "H08 10,000 cookies", serve: times("HTTP/1.1 200 OK\r\n", "Set-Cookie: a=b\r\n", 10_000, "\r\n"), code: tooLarge, detail: "status_200", effect: applied},
 	{name: "H08 10,000 times 100", serve: times("", "HTTP/1.1 100 Continue\r\n\r\n", 10_000, okReply), code: unavailable, detail: "malformed", effect: unknown},
 	{name: "H08 10,000 times 103", serve: times("", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 10_000, okReply), code: unavailable, detail: "malformed", effect: unknown},
-	{name: "H08 a status line without end", serve: endless("HTTP/1.1 200 ", "x"), code: unavailable, detail: "malformed", effect: unknown},
+	{name: "H08 a status line without end", serve: withoutEnd("HTTP/1.1 200 ", "x"), code: unavailable, detail: "malformed", effect: unknown},
 	{name: "H12 settings with a frame size of 0", serve: silentAfter("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00\x00\x00"), ask: impatient, code: timedOut, detail: "timeout", effect: unknown},
-	{name: "H12 a storm of goaway", serve: endless("", "\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), code: unavailable, detail: "malformed", effect: unknown},
-	{name: "H12 a flood of continuation", serve: endless("\x00\x00\x01\x01\x00\x00\x00\x00\x01\x88", "\x00\x00\x01\x09\x00\x00\x00\x00\x01\x88"), code: unavailable, detail: "malformed", effect: unknown},
+	{name: "H12 a storm of goaway", serve: withoutEnd("", "\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), code: unavailable, detail: "malformed", effect: unknown},
+	{name: "H12 a flood of continuation", serve: withoutEnd("\x00\x00\x01\x01\x00\x00\x00\x00\x01\x88", "\x00\x00\x01\x09\x00\x00\x00\x00\x01\x88"), code: unavailable, detail: "malformed", effect: unknown},
 	{name: "H12 reset after headers", serve: reset("\x00\x00\x01\x01\x04\x00\x00\x00\x01\x88\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x02"), code: unavailable, detail: "closed", effect: unknown},
 	{name: "H12 says that it is HTTP/2", serve: saying("HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\nok"), code: unavailable, detail: "malformed", effect: unknown},
 	{name: "H13 status 099", serve: saying("HTTP/1.1 099 x\r\nContent-Length: 2\r\n\r\nok"), code: unavailable, detail: "malformed", effect: unknown},

@@ -1,6 +1,7 @@
 package hostfuncs
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,13 +104,39 @@ func (r *request) admit(c Call) error {
 	if c.Grants.Artifacts == 0 && (r.upload != nil || r.keep > 0) {
 		return ungranted(c, r.function, "keeping artifacts", "--allow-artifacts SIZE")
 	}
-	r.guarded = slices.ContainsFunc(c.Grants.Secrets, func(s SecretGrant) bool { return slices.Contains(s.Origins, r.origin.String()) })
-	if !r.guarded {
-		return nil
+	r.guarded = slices.ContainsFunc(c.Grants.Secrets, func(s SecretGrant) bool { return s.bound(r.origin.String()) })
+	if err := r.admitSecrets(c); err != nil || !r.guarded {
+		return err
 	}
 	for _, name := range []string{"Accept-Encoding", "Range", "If-Range"} {
 		if hasHeader(r.headers, name) {
 			return invalidf("%s: the header %s is not sent to %s, which has a secret: it could hide the secret in the reply", r.function, name, r.origin)
+		}
+	}
+	return nil
+}
+
+// admitSecrets judges what r refers to, without reading it.
+func (r *request) admitSecrets(c Call) error {
+	for _, h := range r.headers {
+		if err := r.admitRefs(c, h.Value); err != nil {
+			return err
+		}
+	}
+	if bytes.Contains(r.body, []byte(secretBegin)) {
+		return r.admitRefs(c, string(r.body))
+	}
+	return nil
+}
+
+func (r *request) admitRefs(c Call, text string) error {
+	names, bad := toolabi.SecretRefs(text)
+	if bad != "" {
+		return secretError(toolabi.NewError(toolabi.Invalid, fmt.Sprintf("%s: %q is no reference to a secret: want {{secret:NAME}}", r.function, bad)))
+	}
+	for _, name := range names {
+		if _, err := c.mayRefer(r.function, name, r.origin.String()); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -67,22 +66,12 @@ func checkHTTPTarget(function, t string) error {
 
 // checkMailTarget judges an address, or a domain with an @ before it.
 func checkMailTarget(t string) error {
-	local, domain, ok := strings.Cut(t, "@")
-	if !ok {
-		return errors.New("want an address such as ann@example.com, or @example.com for all of a domain")
-	}
-	if len(t) > 254 || strings.ContainsFunc(local, func(r rune) bool { return r <= ' ' || r == '"' || r == 0x7f }) {
-		return errors.New("the part before the @ is no word")
-	}
-	if err := checkAuthority(domain); err != nil {
-		return fmt.Errorf("domain: %w", err)
-	}
-	o, err := origin{}.withName(strings.ToLower(domain))
+	to, err := ParseMailTo(t)
 	switch {
 	case err != nil:
-		return fmt.Errorf("domain: %w", err)
-	case o.addr.IsValid():
-		return errors.New("domain: want a name")
+		return err
+	case to == "*":
+		return errors.New("name whom: an address, or @example.com for all of a domain")
 	}
 	return nil
 }
