@@ -93,7 +93,7 @@ func keeping(s *shelf, quota uint64, origins ...string) hostfuncs.Call {
 func nameOf(b string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(b))) }
 
 func TestABodyIsKeptAsAnArtifact(t *testing.T) {
-	long := strings.Repeat("0123456789abcdef", 1<<20) // over MaxHTTPBody
+	long := strings.Repeat("0123456789abcdef", toolabi.MaxHTTPBody/16+100)
 	for name, tt := range map[string]struct {
 		raw, body string
 		ask       func(*toolabi.HTTPRequest)
@@ -299,6 +299,47 @@ func (c *counting) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.n += int64(n)
 	return n, err
+}
+
+// blank is an artifact of zeros.
+type blank struct {
+	shelf
+	size int64
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) {
+	clear(b)
+	return len(b), nil
+}
+
+func (b *blank) Open(context.Context, toolabi.Digest) (io.ReadCloser, int64, error) {
+	return io.NopCloser(io.LimitReader(zeros{}, b.size)), b.size, nil
+}
+
+func TestArtifactsAreSentInConstantMemory(t *testing.T) {
+	const size = 64 << 20
+	var arrived int64
+	s := serveRaw(t, func(_ *rawServer, c net.Conn) {
+		arrived, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, io.LimitReader(struct{ io.Reader }{c}, size), make([]byte, 64<<10))
+		io.WriteString(c, okReply)
+		untilGone(c)
+	})
+	c := keeping(nil, 1<<30, s.url)
+	c.Artifacts = &blank{size: size}
+	req := post(s.url)
+	req.Body, req.BodyArtifact = nil, nameOf("")
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	_, err := send(t, hostfuncs.Config{}, c, req)
+	runtime.ReadMemStats(&end)
+	if err != nil || arrived != size {
+		t.Fatalf("%d bytes arrived, %v", arrived, err)
+	}
+	if grown := end.TotalAlloc - start.TotalAlloc; grown > 2<<20 {
+		t.Errorf("%d bytes were allocated for a body of %d", grown, size)
+	}
 }
 
 func TestArtifactsPassThroughInConstantMemory(t *testing.T) {

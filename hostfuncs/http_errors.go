@@ -65,7 +65,7 @@ func (r *request) unanswered(ctx context.Context, sent int64, err error) *toolab
 	if bad != nil && bad.answered {
 		e.Effect = toolabi.EffectApplied
 	}
-	if r.again && code != toolabi.TooLarge {
+	if r.again && e.Effect == toolabi.EffectUnknown && code != toolabi.TooLarge { // what took place is not sent again
 		e.Retry = toolabi.RetrySafe
 	}
 	return e

@@ -87,9 +87,11 @@ func TestGzipThatIsNotWholeOrNotAloneIsAnError(t *testing.T) {
 			s := replies(t, raw)
 			req := post(s.url)
 			req.Decompress = true
-			_, err := send(t, hostfuncs.Config{}, granted(s.url), req)
-			if e := wantError(t, err, unavailable, applied); e.Detail != "encoding" || s.count() != 1 {
-				t.Errorf("got %+v after %d requests", e, s.count())
+			c := granted(s.url)
+			c.Repeatable = true
+			_, err := send(t, hostfuncs.Config{}, c, req)
+			if e := wantError(t, err, unavailable, applied); e.Detail != "encoding" || e.Retry != toolabi.RetryNever || s.count() != 1 {
+				t.Errorf("got %+v after %d requests, want no retry of what took place", e, s.count())
 			}
 		})
 	}

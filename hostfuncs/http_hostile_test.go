@@ -190,32 +190,37 @@ var hostiles = []hostile{
 func TestHostileServersEndInTypedErrorsWithinTheirBounds(t *testing.T) {
 	for _, h := range hostiles {
 		t.Run(h.name, func(t *testing.T) {
-			before := runtime.NumGoroutine()
-			func() {
-				gone := make(chan struct{}, 1)
-				s := serveRawUntil(t, func(s *rawServer, c net.Conn) {
-					h.serve(s, c)
-					untilGone(c)
-					gone <- struct{}{}
-				})
-				defer s.stop()
-				h.check(t, s.url)
-				select {
-				case <-gone:
-				case <-time.After(5 * time.Second):
-					t.Error("the connection stays open")
-				}
-			}()
-			for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
-				if time.Now().After(deadline) {
-					t.Fatalf("%d goroutines, before there were %d", runtime.NumGoroutine(), before)
-				}
-			}
+			h.ended(t, func(url string) { h.judge(t, hostfuncs.Config{}, granted(url), url) })
 		})
 	}
 }
 
-func (h hostile) check(t *testing.T, url string) {
+// ended serves h to ask, and holds that the connection is closed and that no goroutine is left afterwards.
+func (h hostile) ended(t *testing.T, ask func(url string)) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	gone := make(chan struct{}, 1)
+	s := serveRawUntil(t, func(s *rawServer, c net.Conn) {
+		h.serve(s, c)
+		untilGone(c)
+		gone <- struct{}{}
+	})
+	ask(s.url)
+	select {
+	case <-gone:
+	case <-time.After(5 * time.Second):
+		t.Error("the connection stays open")
+	}
+	s.stop()
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines, before there were %d", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+// judge asks for url, and holds what comes of it against h.
+func (h hostile) judge(t *testing.T, cfg hostfuncs.Config, c hostfuncs.Call, url string) {
 	t.Helper()
 	req := post(url)
 	req.TimeoutMS = 10_000
@@ -224,7 +229,7 @@ func (h hostile) check(t *testing.T, url string) {
 	}
 	var start, end runtime.MemStats
 	runtime.ReadMemStats(&start)
-	reply, err := send(t, hostfuncs.Config{}, granted(url), req)
+	reply, err := send(t, cfg, c, req)
 	runtime.ReadMemStats(&end)
 	bound := h.memory
 	if bound == 0 {

@@ -235,7 +235,7 @@ func TestRedirectsAreReplies(t *testing.T) {
 
 func TestProxiesOfTheEnvironmentAreIgnored(t *testing.T) {
 	proxy := serveRaw(t, func(_ *rawServer, c net.Conn) { t.Error("the proxy was asked"); untilGone(c) })
-	for _, name := range []string{"HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"} {
 		t.Setenv(name, proxy.url)
 	}
 	s := replies(t, okReply)
