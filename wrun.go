@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"sync"
 	"time"
@@ -284,6 +285,16 @@ func (h *Host) Acknowledge(ctx context.Context, run, by, note string) error {
 // Cancel says that a run starts no further step. See runtime.Engine.Cancel.
 func (h *Host) Cancel(ctx context.Context, run, by, note string) error {
 	return h.engine.Cancel(ctx, run, by, note)
+}
+
+// Artifacts returns the artifacts of a run. See runtime.Engine.Artifacts.
+func (h *Host) Artifacts(ctx context.Context, run string) ([]runtime.Artifact, error) {
+	return h.engine.Artifacts(ctx, run)
+}
+
+// OpenArtifact returns the bytes of an artifact of a run, and how many they are. See runtime.Engine.OpenArtifact.
+func (h *Host) OpenArtifact(ctx context.Context, run string, d toolabi.Digest) (io.ReadCloser, int64, error) {
+	return h.engine.OpenArtifact(ctx, run, d)
 }
 
 // Watch yields the entries of a run as they are appended, by whatever process, and ends with the run.

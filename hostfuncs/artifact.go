@@ -13,7 +13,7 @@ func artifactFunc[Req, Reply any](
 ) Func {
 	open := func(c Call, req Req) error {
 		if c.Grants.Artifacts == 0 {
-			return ungranted(c, name, "keeping artifacts", "--allow-artifacts SIZE, such as 64MB")
+			return ungranted(c, name, "keeping artifacts", "--allow-artifacts SIZE, such as 64MiB")
 		}
 		return judge(req)
 	}

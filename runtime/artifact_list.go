@@ -16,8 +16,9 @@ var ErrNoArtifact = errors.New("no such artifact")
 // Artifact is an artifact of a run.
 type Artifact struct {
 	Digest toolabi.Digest
-	// Size is its length in bytes.
-	Size int64
+	// Size is its length in bytes. Missing says that its bytes are gone, which is damage.
+	Size    int64
+	Missing bool
 	// Step is the first step that made it, Function what that called.
 	Step     journal.Step
 	Function string
@@ -26,8 +27,8 @@ type Artifact struct {
 	Name string
 }
 
-// Artifacts returns the artifacts of a run, in the order in which they were made. Each digest is there once. Errors:
-// journal.ErrNotFound; journal.ErrDamaged, also for an artifact that is gone.
+// Artifacts returns the artifacts of a run, in the order in which they were made. Each digest is there once. Whether the bytes are
+// sound is not looked at. Errors: journal.ErrNotFound; journal.ErrDamaged for a log that is.
 func (e *Engine) Artifacts(ctx context.Context, run string) ([]Artifact, error) {
 	var all []Artifact
 	seen := map[journal.Digest]bool{}
@@ -48,17 +49,20 @@ func (e *Engine) Artifacts(ctx context.Context, run string) ([]Artifact, error) 
 			}
 			seen[d] = true
 			n, err := e.sizeOf(ctx, run, d)
-			if err != nil {
+			missing := errors.Is(err, journal.ErrDamaged)
+			if err != nil && !missing {
 				return nil, err
 			}
-			all = append(all, Artifact{Digest: toolabi.Digest(d), Size: n, Step: entry.Step, Function: entry.Name, Name: asked[entry.Step]})
+			all = append(all, Artifact{
+				Digest: toolabi.Digest(d), Size: n, Missing: missing, Step: entry.Step, Function: entry.Name, Name: asked[entry.Step],
+			})
 		}
 	}
 	return all, nil
 }
 
 // OpenArtifact returns the bytes of an artifact of a run and how many they are; an error at their end says that they are damaged.
-// The caller closes it. Errors: ErrNoArtifact; as for Artifacts.
+// The caller closes it. Errors: ErrNoArtifact; journal.ErrNotFound; journal.ErrDamaged, also for an artifact that is gone.
 func (e *Engine) OpenArtifact(ctx context.Context, run string, d toolabi.Digest) (io.ReadCloser, int64, error) {
 	l, err := e.load(ctx, run)
 	if err != nil {

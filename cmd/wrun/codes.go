@@ -126,6 +126,9 @@ There is no room left. What could not be written did not happen either.`}
 	codeJournal = code{"W0308", exitFailed, "the journal failed", `
 The operating system did not do what was asked, so it is not known what is on the disk.
 Nothing was acknowledged after that. The next command reads what is there.`}
+	codeNoArtifact = code{"W0309", exitMissing, "no such artifact", `
+The run has no artifact of this digest. It has those that its own steps made: "wrun show
+RUN" lists them. Those of other runs, modules and bodies of its log are none of it.`}
 
 	codeUncertain = code{"W0401", exitUncertain, "outcome unknown", `
 An effect that must not be repeated was announced in the journal, and no outcome is
@@ -268,7 +271,7 @@ Something went wrong that has no code of its own. The message says what.`}
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
-	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal,
+	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,

@@ -18,6 +18,8 @@ type picture struct {
 	// grants are those that it began with and what resumes have added.
 	grants hostfuncs.Grants
 	steps  []*stepPicture
+	// artifacts are those that its steps made.
+	artifacts []runtime.Artifact
 	// stopped is why nobody drives it, late are the outcomes that came too late to count.
 	stopped string
 	late    []journal.Entry
@@ -90,7 +92,8 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 		return nil, err
 	}
 	p.spec, p.grants = spec, spec.Grants.Union(p.grants)
-	return p, nil
+	p.artifacts, err = h.Artifacts(ctx, run)
+	return p, err
 }
 
 // granted adds what a resume has granted.

@@ -231,6 +231,7 @@ func (a *app) journalProblem(err error) (problem, bool) {
 		code code
 		next string
 	}{
+		{runtime.ErrNoArtifact, codeNoArtifact, ""},
 		{journal.ErrNoJournal, codeNoJournal, "wrun call TOOL.wasm NAME '{}'"},
 		{journal.ErrForeign, codeForeign, "say --journal FILE"},
 		{journal.ErrNewer, codeNewer, ""},

@@ -13,15 +13,22 @@ import (
 )
 
 func newShow(a *app) *cobra.Command {
-	var files string
+	var files, artifact string
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show what a run is made of and what came of each step",
-		Args:  cobra.ExactArgs(1),
+		Long: `Show what a run is made of, what came of each step, and which artifacts it has.
+
+With --artifact the bytes of one of them are written to standard output, as they are; with --files the
+files of its workspace into a directory.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				if c.Flags().Changed("files") {
+				switch {
+				case c.Flags().Changed("files"):
 					return a.writeFiles(c, h, args[0], files)
+				case c.Flags().Changed("artifact"):
+					return a.writeArtifact(c, h, args[0], artifact)
 				}
 				p, err := readPicture(c.Context(), h, args[0])
 				if err != nil {
@@ -35,6 +42,8 @@ func newShow(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&files, "files", "", "instead, write the files of the run's workspace, as its log has them, into a `DIRECTORY` that is empty or new")
+	c.Flags().StringVar(&artifact, "artifact", "", "write the artifact of this `DIGEST` to standard output")
+	c.MarkFlagsMutuallyExclusive("files", "artifact")
 	return c
 }
 
@@ -62,6 +71,7 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	if err := rows.Flush(); err != nil {
 		return err
 	}
+	p.printArtifacts(&b)
 	status := h.Status(p.state)
 	switch {
 	case p.failure != nil:
@@ -142,6 +152,9 @@ func (p *picture) json(h *wrun.Host) map[string]any {
 		steps = append(steps, s.json())
 	}
 	l["step_list"] = steps
+	if len(p.artifacts) > 0 {
+		l["artifacts"] = artifactLines(p.artifacts)
+	}
 	if p.output != nil {
 		l["output"] = shown(p.output)
 	}
