@@ -46,6 +46,7 @@ var allowed = []struct {
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
 	{"internal/wasmtest/hostile", []string{"internal/wasmtest", "runtime/sandbox", "toolabi"}},
 	{"internal/ledger/...", []string{"internal/ledger"}},
+	{"internal/mailserver/...", []string{"internal/mailserver"}},
 	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
 	{"internal/explore", []string{"internal/explore/..."}},
 	{"internal/explore/...", []string{"hostfuncs", "journal", "runtime", "toolabi"}},

@@ -75,6 +75,8 @@ type Call struct {
 	Repeatable bool
 	// Now returns the time; never nil when runtime calls.
 	Now func() time.Time
+	// Began is when this use was announced, and stays the same when it is done again. The zero time for what is not announced.
+	Began time.Time
 	// BeforeSend is called immediately before the first byte leaves the host. When it returns an error nothing may be
 	// sent, and the function returns that error as it is. nil means always.
 	BeforeSend func() error

@@ -51,8 +51,12 @@ func judgeAddress(c Call, function string, o origin, a netip.Addr) error {
 	}
 	a = a.WithZone("").Unmap()
 	there := origin{scheme: o.scheme, host: a.String(), addr: a, port: o.port}
+	itself := allowHTTP(HTTPGrant{Origin: there.String()})
+	if function == toolabi.FuncMailSend {
+		itself = "--mail " + mailServer(there) + ",from=…"
+	}
 	e := ungranted(c, function, fmt.Sprintf("%s at %s (%s)", o, a, kind),
-		strings.Join([]string{"--allow-net " + netip.PrefixFrom(a, a.BitLen()).String(), "or " + allowHTTP(HTTPGrant{Origin: there.String()}) + " for the address itself"}, ", "))
+		strings.Join([]string{"--allow-net " + netip.PrefixFrom(a, a.BitLen()).String(), "or " + itself + " for the address itself"}, ", "))
 	e.Detail = "address"
 	return e
 }

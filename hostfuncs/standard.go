@@ -69,7 +69,7 @@ func Standard(cfg Config) []Func {
 		workspaceWriteFunc(),
 		workspaceListFunc(),
 		workspaceRemoveFunc(),
-		missing(toolabi.FuncMailSend),
+		mailFunc(&post{web: web, vault: cfg.Secrets, now: cfg.Now}),
 	}
 }
 

@@ -210,6 +210,7 @@ func (f *frame) hostCall(fn hostfuncs.Func, intent *journal.Entry) hostfuncs.Cal
 	}
 	if intent != nil {
 		c.Step, c.Key, c.Repeatable = string(intent.Step), intent.Key, intent.OnCut == journal.Redo
+		c.Began = time.Unix(0, intent.Time)
 	}
 	return c
 }
