@@ -123,7 +123,7 @@ func TestAMessageOverTheCapIsNotSent(t *testing.T) {
 	for range 3 {
 		req.Attachments = append(req.Attachments, toolabi.MailAttachment{Name: "a", Body: make([]byte, 6<<20)})
 	}
-	files := shelf{}
+	files := folder{}
 	req.Attachments = append(req.Attachments, toolabi.MailAttachment{Name: "b", Artifact: files.put(make([]byte, 2<<20))})
 	c := mayMail("smtp://127.0.0.1:1")
 	c.Artifacts = files

@@ -22,10 +22,7 @@ type wanted struct {
 	retry  toolabi.Retry
 }
 
-const (
-	none    = toolabi.EffectNone
-	unknown = toolabi.EffectUnknown
-)
+const none = toolabi.EffectNone
 
 func TestWhatAServerDoesWrongIsKnownForWhatItIs(t *testing.T) {
 	endless := strings.Repeat("250-x\r\n", 1000)
@@ -184,7 +181,7 @@ func (d deafAfter) Write(b []byte) (int, error) {
 func TestAMessageThatIsGivenUpHalfwayDoesNotArrive(t *testing.T) {
 	s := startMail(t, mailserver.Config{})
 	c := mayMail(s.URL())
-	files := shelf{}
+	files := folder{}
 	req := hello()
 	req.Attachments = []toolabi.MailAttachment{{Name: "a", Body: make([]byte, 1<<20)}, {Name: "b", Artifact: files.put([]byte("x"))}}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -88,12 +88,30 @@ var errNoMailServer = errors.New("mail: which server? want smtps://HOST or smtp:
 // maxMailUser is the longest name of a user, in bytes.
 const maxMailUser = 255
 
-// validate says what is wrong with a grant, or that it is not in its only spelling. The zero value grants nothing, and who may be
-// written to can be granted by itself, to somebody who has a server already.
+// validate says what is wrong with a grant, or that it is not in its only spelling. The zero value grants nothing, and recipients
+// may be granted by themselves: they join a server that is granted elsewhere.
 func (m MailGrant) validate() error {
-	if m.account() == (MailGrant{}).account() {
-		return m.validateTo()
+	if m.account() != (MailGrant{}).account() {
+		if err := m.validateAccount(); err != nil {
+			return err
+		}
 	}
+	for i, s := range m.To {
+		to, err := ParseMailTo(s)
+		switch {
+		case err != nil:
+			return err
+		case to != s:
+			return fmt.Errorf("mail to %s: write %s", s, to)
+		case slices.Contains(m.To[:i], s):
+			return fmt.Errorf("mail to %s: it is there twice", s)
+		}
+	}
+	return nil
+}
+
+// validateAccount is validate for everything but the recipients.
+func (m MailGrant) validateAccount() error {
 	o, err := parseMailServer(m.Server)
 	switch {
 	case m.Server == "":
@@ -120,16 +138,5 @@ func (m MailGrant) validate() error {
 }
 
 func (m MailGrant) validateTo() error {
-	for i, s := range m.To {
-		to, err := ParseMailTo(s)
-		switch {
-		case err != nil:
-			return err
-		case to != s:
-			return fmt.Errorf("mail to %s: write %s", s, to)
-		case slices.Contains(m.To[:i], s):
-			return fmt.Errorf("mail to %s: it is there twice", s)
-		}
-	}
 	return nil
 }

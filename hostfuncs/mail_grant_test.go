@@ -58,8 +58,10 @@ func TestGrantsOfMailAreInTheirOnlySpelling(t *testing.T) {
 	if err := ok.validate(); err != nil {
 		t.Error(err)
 	}
-	if err := (MailGrant{}).validate(); err != nil {
-		t.Errorf("the zero value: %v", err)
+	for _, m := range []MailGrant{{}, {To: []string{"@c.d"}}} {
+		if err := m.validate(); err != nil {
+			t.Errorf("%+v: %v", m, err)
+		}
 	}
 	for _, change := range []func(*MailGrant){
 		func(m *MailGrant) { m.Server = "" },

@@ -141,20 +141,20 @@ func (g *got) part(t testing.TB, kind, encoding, disposition string, body io.Rea
 	}
 }
 
-// shelf keeps artifacts for a test.
-type shelf map[toolabi.Digest][]byte
+// folder keeps artifacts for a test.
+type folder map[toolabi.Digest][]byte
 
-func (s shelf) put(b []byte) string {
+func (s folder) put(b []byte) string {
 	d := toolabi.Digest(sha256.Sum256(b))
 	s[d] = b
 	return d.String()
 }
 
-func (s shelf) Put(context.Context, io.Reader) (toolabi.Digest, int64, error) {
+func (s folder) Put(context.Context, io.Reader) (toolabi.Digest, int64, error) {
 	return toolabi.Digest{}, 0, toolabi.NewError(toolabi.Internal, "not here")
 }
 
-func (s shelf) Open(_ context.Context, d toolabi.Digest) (io.ReadCloser, int64, error) {
+func (s folder) Open(_ context.Context, d toolabi.Digest) (io.ReadCloser, int64, error) {
 	b, ok := s[d]
 	if !ok {
 		return nil, 0, toolabi.NewError(toolabi.NotFound, "the run has no such artifact")
@@ -162,4 +162,4 @@ func (s shelf) Open(_ context.Context, d toolabi.Digest) (io.ReadCloser, int64, 
 	return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
 }
 
-func (s shelf) Usage(context.Context) (int, uint64, error) { return len(s), 0, nil }
+func (s folder) Usage(context.Context) (int, uint64, error) { return len(s), 0, nil }

@@ -17,7 +17,7 @@ import (
 func TestAMessageArrivesAsItWasWritten(t *testing.T) {
 	big := make([]byte, 8<<20)
 	rand.NewChaCha8([32]byte{1}).Read(big)
-	files := shelf{}
+	files := folder{}
 	long := strings.Repeat("long ", 5000)
 	for name, req := range map[string]toolabi.MailSendRequest{
 		"plain":            hello(),

@@ -33,6 +33,8 @@ type World struct {
 	Tools map[string]func(input []byte) (output []byte, err error)
 	// Files are the files of the workspace, by their paths. nil means that there is none; an empty one is not nil.
 	Files map[string][]byte
+	// Mail answers mail_send: with the id that the message is given, or with an error that the tool gets.
+	Mail func(req toolabi.MailSendRequest) (toolabi.MailSendReply, error)
 
 	// Logs are the lines that were logged, in order, with the level filled in.
 	Logs []toolabi.LogRequest
@@ -46,6 +48,8 @@ type World struct {
 	Sleeps []time.Duration
 	// Calls are those of tool_call that named a tool it may call, in order.
 	Calls []toolabi.ToolCallRequest
+	// Mails are the messages of mail_send that were allowed, in order.
+	Mails []toolabi.MailSendRequest
 
 	sends int           // how many keys were given out
 	slept time.Duration // how far the clock has moved by sleeping
@@ -116,6 +120,10 @@ func (s *stage) serve(name string, request []byte) ([]byte, *toolabi.Error) {
 	case toolabi.FuncWorkspaceRead, toolabi.FuncWorkspaceWrite, toolabi.FuncWorkspaceList, toolabi.FuncWorkspaceRemove:
 		if s.Files != nil {
 			return s.files(name, request)
+		}
+	case toolabi.FuncMailSend:
+		if s.Mail != nil {
+			return handle(request, s.mail)
 		}
 	}
 	s.t.Errorf("tool %s uses %s, which the test's world does not have", s.tool.Name, name)
