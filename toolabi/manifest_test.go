@@ -46,6 +46,7 @@ func TestManifestValidates(t *testing.T) {
 		"longest time":         func(m *toolabi.Manifest) { m.Tools[1].KeyTTLMS = toolabi.MaxManifestMS },
 		"nothing is asked for": func(m *toolabi.Manifest) { m.Capabilities = nil },
 		"tools as targets":     targets(toolabi.FuncToolCall, "payments.charge", "text.*"),
+		"stores as targets":    targets(toolabi.FuncKVPut, "counters", "a-1"),
 		"compensated by a tool that may not be repeated": func(m *toolabi.Manifest) { m.Tools[1] = toolabi.Tool{Name: "refund"} },
 	} {
 		m := payments()
@@ -104,6 +105,8 @@ func TestManifestIsRefused(t *testing.T) {
 		{`capability "HTTP_send" is not`, func(m *toolabi.Manifest) { m.Capabilities[0].Name = "HTTP_send" }},
 		{"needs no asking", func(m *toolabi.Manifest) { m.Capabilities[0].Name = toolabi.FuncLog }},
 		{`target "payments" is no tool`, targets(toolabi.FuncToolCall, "payments.charge", "payments")},
+		{`target "../x" is no name of a store`, targets(toolabi.FuncKVGet, "counters", "../x")},
+		{`target "" is no name of a store`, targets(toolabi.FuncKVList, "")},
 		{`target "*" is no tool`, targets(toolabi.FuncToolCall, "*")},
 		{`target "*.charge" is no tool`, targets(toolabi.FuncToolCall, "*.charge")},
 		{`target "a.b.*" is no tool`, targets(toolabi.FuncToolCall, "a.b.*")},

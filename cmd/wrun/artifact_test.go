@@ -79,6 +79,14 @@ func TestShowListsAndWritesArtifacts(t *testing.T) {
 	if out, _, err = shownIn(t, journal, "show", "r", "--artifact", digest); err != nil || out != string(report) {
 		t.Errorf("%d bytes are written, %v, want %d", len(out), err, len(report))
 	}
+	out, _, err = shownIn(t, journal, "log", "r", "--json")
+	for _, want := range []string{
+		`"refs":["` + digest + `"]`, `{"key":"a/own","replaces":0,"size":1,"space":"kv:stores"}`, `{"delete":true,"key":"a/gone","replaces":1,"space":"kv:stores"}`,
+	} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("log --json says %s, %v, want %s in it", out, err, want)
+		}
+	}
 	for arg, want := range map[string]code{
 		toolabi.DigestOf([]byte("other")).String(): codeNoArtifact, strings.ToUpper(digest): codeUsage, digest[:12]: codeUsage, "": codeUsage, "../x": codeUsage,
 	} {

@@ -95,8 +95,32 @@ func entryLine(ctx context.Context, h *wrun.Host, e journal.Entry) (map[string]a
 	set("fuel", e.Fuel != 0, e.Fuel)
 	set("by", e.By != "", e.By)
 	set("note", e.Note != "", e.Note)
+	set("refs", len(e.Refs) > 0, digests(e.Refs))
+	set("writes", len(e.Writes) > 0, writeLines(e.Writes))
 	set("body", len(body) > 0, bodyOf(e, body))
 	return l, nil
+}
+
+func digests(refs []journal.Digest) (texts []string) {
+	for _, d := range refs {
+		texts = append(texts, d.String())
+	}
+	return texts
+}
+
+// writeLines are changes of tool state as --json shows them, without the values.
+func writeLines(writes []journal.Write) []map[string]any {
+	lines := []map[string]any{}
+	for _, w := range writes {
+		l := map[string]any{"space": w.Space, "key": w.Key, "replaces": w.Expect}
+		if w.Delete {
+			l["delete"] = true
+		} else {
+			l["size"] = len(w.Value)
+		}
+		lines = append(lines, l)
+	}
+	return lines
 }
 
 // bodyOf decodes the bodies that are messages of the ABI.

@@ -43,9 +43,14 @@ type status struct {
 
 func init() {
 	// The module asks for http_send and not for http_fetch.
-	sdk.Module("sdktest-test", "1.0.0", "for tests", sdk.Need(toolabi.FuncHTTPSend, "to send"), sdk.Need(toolabi.FuncToolCall, "to call"),
+	needs := []sdk.Option{sdk.Need(toolabi.FuncHTTPSend, "to send"), sdk.Need(toolabi.FuncToolCall, "to call"),
 		sdk.Need(toolabi.FuncWorkspaceRead, "to read"), sdk.Need(toolabi.FuncWorkspaceWrite, "to write"),
-		sdk.Need(toolabi.FuncWorkspaceList, "to list"), sdk.Need(toolabi.FuncWorkspaceRemove, "to remove"))
+		sdk.Need(toolabi.FuncWorkspaceList, "to list"), sdk.Need(toolabi.FuncWorkspaceRemove, "to remove")}
+	for _, name := range storeFuncs {
+		needs = append(needs, sdk.Need(name, "to keep things"))
+	}
+	sdk.Module("sdktest-test", "1.0.0", "for tests", needs...)
+	sdk.Register(sdk.Tool[done, done]{Name: "stores", Run: runStores})
 	for name, promise := range map[string]toolabi.Idempotency{"pure": sdk.Pure, "reads": sdk.ReadOnly, "sends": ""} {
 		sdk.Register(sdk.Tool[todo, done]{Name: name, Idempotency: promise, Run: func(_ context.Context, in todo) (done, error) {
 			return done{}, steps[in.Step]()
@@ -245,7 +250,10 @@ func TestManifestIsTheModules(t *testing.T) {
 		{Name: toolabi.FuncWorkspaceRead, Reason: "to read"}, {Name: toolabi.FuncWorkspaceWrite, Reason: "to write"},
 		{Name: toolabi.FuncWorkspaceList, Reason: "to list"}, {Name: toolabi.FuncWorkspaceRemove, Reason: "to remove"},
 	}
-	if m.Name != "sdktest-test" || len(m.Tools) != 6 || !reflect.DeepEqual(m.Capabilities, want) {
+	for _, name := range storeFuncs {
+		want = append(want, toolabi.Capability{Name: name, Reason: "to keep things"})
+	}
+	if m.Name != "sdktest-test" || len(m.Tools) != 7 || !reflect.DeepEqual(m.Capabilities, want) {
 		t.Errorf("got %+v", m)
 	}
 }

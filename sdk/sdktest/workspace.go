@@ -91,7 +91,7 @@ func (s *stage) writeFile(req toolabi.WorkspaceWriteRequest) (reply toolabi.Work
 	}
 	body, kept := bytes.Clone(req.Body), true
 	if req.Artifact != "" {
-		body, kept = s.versions[req.Artifact]
+		body, kept = s.written[req.Artifact]
 	}
 	digest := cmp.Or(req.Artifact, toolabi.DigestOf(body).String())
 	if err := s.asExpected(req, digest); err != nil {
@@ -100,10 +100,10 @@ func (s *stage) writeFile(req toolabi.WorkspaceWriteRequest) (reply toolabi.Work
 	if !kept {
 		return reply, fileError(toolabi.NotFound, "the run has no artifact %s", req.Artifact)
 	}
-	if s.versions == nil {
-		s.versions = map[string][]byte{}
+	if s.written == nil {
+		s.written = map[string][]byte{}
 	}
-	s.Files[req.Path], s.versions[digest] = body, body
+	s.Files[req.Path], s.written[digest] = body, body
 	return toolabi.WorkspaceWriteReply{Path: req.Path, Artifact: digest, Size: uint64(len(body))}, nil
 }
 

@@ -35,6 +35,14 @@ type World struct {
 	Files map[string][]byte
 	// Mail answers mail_send: with the id that the message is given, or with an error that the tool gets.
 	Mail func(req toolabi.MailSendRequest) (toolabi.MailSendReply, error)
+	// KV are the stores that are granted, by name, with their keys; the one called as the module is its own. The tool finds
+	// and changes what is in them. Another store is denied. What the test changes between two calls is a write like others: it
+	// has another version.
+	KV map[string]map[string][]byte
+	// Artifacts are those of the run, by digest. nil has none and can keep none; an empty map can.
+	Artifacts map[string][]byte
+	// ArtifactQuota is how many bytes of artifacts are granted; 0 means toolabi.MaxArtifact.
+	ArtifactQuota uint64
 
 	// Logs are the lines that were logged, in order, with the level filled in.
 	Logs []toolabi.LogRequest
@@ -50,12 +58,19 @@ type World struct {
 	Calls []toolabi.ToolCallRequest
 	// Mails are the messages of mail_send that were allowed, in order.
 	Mails []toolabi.MailSendRequest
+	// Puts are the keys that kv_put and kv_cas set, in order, with the store filled in.
+	Puts []toolabi.KVPutRequest
+	// Removed are the requests of kv_delete that removed something, in order.
+	Removed []toolabi.KVDeleteRequest
+	// Kept are the requests of artifact_put that kept something, in order.
+	Kept []toolabi.ArtifactPutRequest
 
 	sends int           // how many keys were given out
 	slept time.Duration // how far the clock has moved by sleeping
 
-	dirs     map[string]bool   // the directories of the workspace
-	versions map[string][]byte // of files that were written, by their digests
+	dirs     map[string]bool     // the directories of the workspace
+	written  map[string][]byte   // of files that were written, by their digests
+	versions map[[2]string]kvKey // by store and key
 }
 
 // stage is a World during one call.
@@ -125,9 +140,31 @@ func (s *stage) serve(name string, request []byte) ([]byte, *toolabi.Error) {
 		if s.Mail != nil {
 			return handle(request, s.mail)
 		}
+	default:
+		if serve := s.stored(name); serve != nil {
+			return serve(request)
+		}
 	}
 	s.t.Errorf("tool %s uses %s, which the test's world does not have", s.tool.Name, name)
 	return nil, toolabi.NewError(toolabi.Unsupported, "the test's world has no "+name)
+}
+
+// stored are the functions of stores and artifacts, nil where the World has none.
+func (s *stage) stored(name string) func(request []byte) ([]byte, *toolabi.Error) {
+	serves := map[string]func([]byte) ([]byte, *toolabi.Error){}
+	if s.KV != nil {
+		serves[toolabi.FuncKVGet] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.kvGet) }
+		serves[toolabi.FuncKVPut] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.kvPut) }
+		serves[toolabi.FuncKVCAS] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.kvCAS) }
+		serves[toolabi.FuncKVDelete] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.kvDelete) }
+		serves[toolabi.FuncKVList] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.kvList) }
+	}
+	if s.Artifacts != nil {
+		serves[toolabi.FuncArtifactPut] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.artifactPut) }
+		serves[toolabi.FuncArtifactGet] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.artifactGet) }
+		serves[toolabi.FuncArtifactStat] = func(b []byte) ([]byte, *toolabi.Error) { return handle(b, s.artifactStat) }
+	}
+	return serves[name]
 }
 
 func (s *stage) log(req toolabi.LogRequest) (toolabi.LogReply, error) {
