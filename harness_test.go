@@ -31,7 +31,7 @@ type kit struct {
 	byName  map[string]runtime.Module
 }
 
-// newKit makes a kit of tools/payments and tools/text, or of guests for tests.
+// newKit makes a kit of tools/payments and tools/text, or of guests for tests and other tools by their directory.
 func newKit(t *testing.T, guests ...string) *kit {
 	t.Helper()
 	k := &kit{wasm: map[toolabi.Digest][]byte{}, byName: map[string]runtime.Module{}}
@@ -40,7 +40,10 @@ func newKit(t *testing.T, guests ...string) *kit {
 		dirs = nil
 	}
 	for _, name := range guests {
-		dirs = append(dirs, "internal/wasmtest/guests/"+name)
+		if !strings.Contains(name, "/") {
+			name = "internal/wasmtest/guests/" + name
+		}
+		dirs = append(dirs, name)
 	}
 	for _, dir := range dirs {
 		name, wasm := path.Base(dir), wasmtest.Tool(t, dir)

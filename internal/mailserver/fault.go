@@ -68,6 +68,10 @@ func (s *session) happen(at Moment) (handled, over bool) {
 		}
 	}
 	if f.Stall {
+		select {
+		case s.server.stalled <- struct{}{}:
+		default:
+		}
 		io.Copy(io.Discard, s.conn)
 	}
 	return true, f.Stall || f.Close

@@ -57,6 +57,8 @@ type Server struct {
 	commands []string
 	conns    map[net.Conn]bool
 	closed   bool
+
+	stalled chan struct{} // holds a token for each stall
 }
 
 // Start makes a server and serves it. It returns once connections are accepted.
@@ -71,7 +73,7 @@ func Start(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start mail server: %w", err)
 	}
-	s := &Server{cfg: cfg, listener: l, faults: slices.Clone(cfg.Faults), conns: map[net.Conn]bool{}}
+	s := &Server{cfg: cfg, listener: l, faults: slices.Clone(cfg.Faults), conns: map[net.Conn]bool{}, stalled: make(chan struct{}, 100)}
 	s.serving.Go(s.accept)
 	return s, nil
 }
@@ -133,6 +135,9 @@ func (s *Server) Commands() []string {
 	defer s.mu.Unlock()
 	return slices.Clone(s.commands)
 }
+
+// Stalled yields once for each fault that makes the server say nothing more, up to a hundred that nobody waits for.
+func (s *Server) Stalled() <-chan struct{} { return s.stalled }
 
 // SetFaults makes faults what goes wrong from now on.
 func (s *Server) SetFaults(faults ...Fault) {

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/wrun-dev/wrun/sdk"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -15,7 +16,8 @@ func init() {
 		Name: "send", Description: "Sends a mail, once.", Idempotency: sdk.NonIdempotent, Destructive: true, Run: send,
 	})
 	sdk.Register(sdk.Tool[Letter, Sent]{
-		Name: "notify", Description: "Sends a mail that may come twice, under one Message-ID.", Idempotency: sdk.Idempotent, Run: send,
+		Name: "notify", Description: "Sends a mail that may come twice, under one Message-ID.", Idempotency: sdk.Idempotent,
+		Retry: sdk.Retry{Attempts: 3, Backoff: 200 * time.Millisecond}, Run: send,
 	})
 }
 
