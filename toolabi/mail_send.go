@@ -26,7 +26,7 @@ const (
 // Errors: Invalid for what is no address and for text that is not allowed (nothing was sent); Denied for a recipient that is not
 // granted, and where no mail is; NotFound for an artifact that the run does not have; TooLarge; Unavailable and Timeout when the
 // server cannot be reached or breaks off; Failed, with the server's status as Detail, such as smtp_550, when it refuses. Effect
-// in the error is None until the end of the message was written: a server acts on nothing before.
+// in the error is None until the end of the message began to be written, since a server acts on nothing before, and when it refuses.
 type MailSendRequest struct {
 	// To are addresses such as ann@example.com, without names. At least one in To, Cc and Bcc.
 	To  []string `cbor:"1,keyasint,omitempty"`
@@ -34,7 +34,7 @@ type MailSendRequest struct {
 	Bcc []string `cbor:"3,keyasint,omitempty"`
 	// Subject is one line, at most MaxMailSubject bytes.
 	Subject string `cbor:"4,keyasint"`
-	// Text is the message; HTML is the same for programs that show it. At least one of them.
+	// Text is the message; HTML is the same for programs that show it. At least one of them, or an attachment.
 	Text string `cbor:"5,keyasint,omitempty"`
 	HTML string `cbor:"6,keyasint,omitempty"`
 	// ReplyTo is where answers go; "" means the sender.
