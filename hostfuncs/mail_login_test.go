@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/base64"
+	"errors"
 	"io"
 	"net"
 	"slices"
@@ -105,6 +106,27 @@ func TestAServerThatRefusesALoginRepeatsNoPassword(t *testing.T) {
 	coded := base64.StdEncoding.EncodeToString([]byte("\x00desk\x00" + password))
 	if e.Detail != "smtp_535" || e.Retry != toolabi.RetryNever || strings.Contains(e.Message, password) || strings.Contains(e.Message, coded) {
 		t.Errorf("got %+v", e)
+	}
+}
+
+func TestAServerThatRepeatsThePasswordLaterIsNotQuoted(t *testing.T) {
+	coded := base64.StdEncoding.EncodeToString([]byte(password))
+	s := startMail(t, mailserver.Config{User: "desk", Password: password, Faults: []mailserver.Fault{{At: "MAIL", Reply: "550 you are " + password + " or " + coded + "\r\n"}}})
+	_, err := sendMail(t, hostfuncs.Config{Secrets: vault(password)}, withLogin(s.URL()), hello())
+	if e := wantError(t, err, toolabi.Failed, none); strings.Contains(e.Message, password) || strings.Contains(e.Message, coded) || !strings.Contains(e.Message, "you are [secret:smtp]") {
+		t.Errorf("got %q", e.Message)
+	}
+}
+
+func TestAPasswordThatCannotBeReadIsNotMissed(t *testing.T) {
+	s := startMail(t, mailserver.Config{})
+	for name, v := range map[string]*hostfuncs.Vault{"no vault": nil, "NUL": vault("a\x00b"),
+		"gone": hostfuncs.NewVault(func(context.Context, string) ([]byte, error) { return nil, errors.New("the file is gone") })} {
+		_, err := sendMail(t, hostfuncs.Config{Secrets: v}, withLogin(s.URL()), hello())
+		var e *toolabi.Error
+		if !errors.As(err, &e) || e.Effect != none || len(s.Messages()) != 0 {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 
