@@ -1,14 +1,12 @@
 package hostfuncs
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
-	"strings"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -38,78 +36,6 @@ func (e *WorkspaceError) Error() string {
 
 // Unwrap returns the cause.
 func (e *WorkspaceError) Unwrap() error { return e.Err }
-
-// openRoot opens the directory of a grant, and makes it if it is not there: for its owner alone. A link at the path itself is
-// followed, since the operator named it; a pipe is not opened, since that could wait. Errors: *WorkspaceError.
-func (g WorkspaceGrant) openRoot() (*os.Root, error) {
-	if !filepath.IsAbs(g.Path) || filepath.Clean(g.Path) != g.Path {
-		return nil, &WorkspaceError{Path: g.Path, Err: errors.New("the path is not absolute and clean")}
-	}
-	info, err := os.Stat(g.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = makeDurably(g.Path)
-	case err == nil && !info.IsDir():
-		err = errors.New("it is no directory")
-	}
-	if err != nil {
-		return nil, &WorkspaceError{Path: g.Path, Err: bare(err)}
-	}
-	root, err := os.OpenRoot(g.Path)
-	if err != nil {
-		return nil, &WorkspaceError{Path: g.Path, Err: bare(err)}
-	}
-	return root, nil
-}
-
-// CheckEmpty says why a directory is not empty, or not one that could be made, or nil. Errors: *WorkspaceError.
-func (g WorkspaceGrant) CheckEmpty() error {
-	if _, err := os.Lstat(g.Path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	root, err := g.openRoot()
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	d, err := root.Open(".")
-	if err != nil {
-		return &WorkspaceError{Path: g.Path, Err: bare(err)}
-	}
-	defer d.Close()
-	if _, err := d.Readdirnames(1); err != io.EOF {
-		return &WorkspaceError{Path: g.Path, Err: errors.New("it is not empty")}
-	}
-	return nil
-}
-
-// makeDurably makes a directory, with those above it, so that it is there after a crash.
-func makeDurably(dir string) error {
-	var made []string
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(d); !errors.Is(err, fs.ErrNotExist) || d == filepath.Dir(d) {
-			break
-		}
-		made = append(made, d)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	for _, d := range made {
-		if err := syncPath(filepath.Dir(d)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func syncPath(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncDir(f), f.Close())
-}
 
 // openWorkspace opens the directory that is granted to c. The caller closes it.
 func openWorkspace(c Call, function string) (*workspace, error) {
@@ -171,59 +97,10 @@ func notAFile(mode fs.FileMode) string {
 // parent is the directory that a path is in; "." for the workspace itself.
 func parent(p string) string { return path.Dir(p) }
 
-// syncDirs makes sure that what is in a directory, and the directory itself, will be there after a crash. Those above it count as
-// well: who made them may have died before it got here.
-func (w *workspace) syncDirs(dir string) error {
-	var names []string
-	if dir != "." {
-		names = strings.Split(dir, "/")
-	}
-	r, err := w.root.OpenRoot(".")
-	for i := 0; err == nil; i++ {
-		if err = syncRoot(r); err != nil || i == len(names) {
-			return errors.Join(err, r.Close())
-		}
-		below, failed := r.OpenRoot(names[i] + "/.")
-		if failed != nil { // a link, perhaps, which leads to somewhere else in the workspace
-			below, failed = w.root.OpenRoot(path.Join(names[:i+1]...) + "/.")
-		}
-		_ = r.Close()
-		r, err = below, failed
-	}
-	return err
-}
-
-func syncRoot(r *os.Root) error {
-	f, err := r.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncDir(f), f.Close())
-}
-
 // tempOf is the name, in the directory of path, of the file that becomes path. It is the same when it is done again, so that
 // nothing is left of a write that was cut off.
 func tempOf(p, key string) string {
 	return path.Join(parent(p), toolabi.WorkspaceTemp+toolabi.DigestOf([]byte(key)).String()[:32])
-}
-
-// isAbsent says that there is no such file: also where a part of its path is a file itself.
-func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
-
-// cleanReason is the text of an error of the system, without what Go says around it.
-func cleanReason(err error) string { return strings.ToValidUTF8(bare(err).Error(), "\uFFFD") }
-
-// bare returns an error of the file system without the path that it was about.
-func bare(err error) error {
-	var of *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &of):
-		return of.Err
-	case errors.As(err, &link):
-		return link.Err
-	}
-	return err
 }
 
 // judged makes a Check of a judgement of decoded requests.
@@ -250,3 +127,14 @@ func described[Req any](about func(Req) string) func([]byte) string {
 
 // DescribeFile is a path as it is written into logs, for people.
 func DescribeFile(path string) string { return toolabi.CleanLine(path, 200) }
+
+// shownFile makes a ShowRequest or a ShowReply of the form in which a message is shown.
+func shownFile[Msg any](form func(Msg) any) func([]byte) ([]byte, error) {
+	return func(raw []byte) ([]byte, error) {
+		var msg Msg
+		if err := toolabi.Decode(raw, &msg); err != nil {
+			return nil, err
+		}
+		return json.Marshal(form(msg))
+	}
+}

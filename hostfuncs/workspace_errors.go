@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"strings"
 	"syscall"
 
 	"github.com/wrun-dev/wrun/toolabi"
@@ -79,4 +81,23 @@ func mayHaveHappened(err error) error {
 	told := *known
 	told.Effect = toolabi.EffectUnknown
 	return &told
+}
+
+// isAbsent says that there is no such file: also where a part of its path is a file itself.
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
+
+// cleanReason is the text of an error of the system, without what Go says around it.
+func cleanReason(err error) string { return strings.ToValidUTF8(bare(err).Error(), "\uFFFD") }
+
+// bare returns an error of the file system without the path that it was about.
+func bare(err error) error {
+	var of *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &of):
+		return of.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }

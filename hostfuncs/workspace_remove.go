@@ -25,9 +25,16 @@ func workspaceRemoveFunc() Func {
 			reply.Path = req.Path
 			return reply, w.failed(req.Path, w.remove(req.Path, c.BeforeSend))
 		})
+	f.ShowRequest = shownFile(func(r toolabi.WorkspaceRemoveRequest) any { return removedFile{r.Path} })
+	f.ShowReply = shownFile(func(r toolabi.WorkspaceRemoveReply) any { return removedFile{r.Path} })
 	f.Check = judged(toolabi.FuncWorkspaceRemove, check)
 	f.Describe = described(func(req toolabi.WorkspaceRemoveRequest) string { return req.Path })
 	return f
+}
+
+// removedFile is how a removal is shown, asked for and answered.
+type removedFile struct {
+	Path string `json:"path"`
 }
 
 // remove removes a file, or a link itself, so that it is gone after a crash. What is not there may have been removed by an attempt

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -29,7 +30,14 @@ func workspaceWriteFunc() Func {
 			reply, err = w.write(ctx, c, req)
 			return reply, w.failed(req.Path, err)
 		})
-	f.Bulky = true
+	f.Bulky = true // what it asks for is what it makes
+	f.ShowReply = shownFile(func(r toolabi.WorkspaceWriteReply) any {
+		return struct {
+			Path     string `json:"path"`
+			Artifact string `json:"artifact"`
+			Size     uint64 `json:"size"`
+		}{r.Path, r.Artifact, r.Size}
+	})
 	f.Check = judged(toolabi.FuncWorkspaceWrite, checkWrite)
 	f.Describe = described(func(req toolabi.WorkspaceWriteRequest) string { return req.Path })
 	return f
@@ -91,12 +99,19 @@ func (w *workspace) version(ctx context.Context, c Call, req toolabi.WorkspaceWr
 		}
 		return r, size, nil
 	}
+	if r, _, err := c.Artifacts.Open(ctx, want); err == nil {
+		_ = r.Close()
+	} else if !errors.Is(err, toolabi.NotFound) {
+		return nil, 0, err
+	} else if err := roomForVersions(ctx, c, 1, len(req.Body)); err != nil { // so that nothing is stored in vain
+		return nil, 0, err
+	}
 	got, size, err := c.Artifacts.Put(ctx, bytes.NewReader(req.Body))
 	if err == nil && got != want {
 		err = fmt.Errorf("%s: the artifact was stored as %s, and is %s", w.function, got, want)
 	}
 	if err == nil {
-		err = roomForVersion(ctx, c)
+		err = roomForVersions(ctx, c, 0, 0) // others may have been faster
 	}
 	return io.NopCloser(bytes.NewReader(req.Body)), size, err
 }
@@ -166,12 +181,14 @@ func (r patientReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// roomForVersion says why what was stored just now may not be kept, or nil. The same bytes count once.
-func roomForVersion(ctx context.Context, c Call) error {
+// roomForVersions says why a run may not have so many artifacts more, of so many bytes, beside those that it has and those that
+// are being made, or nil. The same bytes count once.
+func roomForVersions(ctx context.Context, c Call, more, size int) error {
 	count, used, err := c.Artifacts.Usage(ctx)
 	if err != nil {
 		return err
 	}
+	count, used = count+more, used+uint64(size)
 	most := c.Grants.Artifacts
 	if most == 0 {
 		most = toolabi.MaxArtifact

@@ -147,7 +147,7 @@ func (s *stage) removeFile(req toolabi.WorkspaceRemoveRequest) (reply toolabi.Wo
 		return reply, fileError(toolabi.Denied, "%q is a directory, and is not removed", req.Path)
 	}
 	delete(s.Files, req.Path)
-	return toolabi.WorkspaceRemoveReply{Path: req.Path}, nil
+	return toolabi.WorkspaceRemoveReply(req), nil
 }
 
 func (s *stage) listFiles(req toolabi.WorkspaceListRequest) (reply toolabi.WorkspaceListReply, err error) {
