@@ -348,3 +348,76 @@ func TestVersionsOfFilesComeFromTheLog(t *testing.T) {
 		t.Errorf("%s, %v, want %s", res.Output, err, want)
 	}
 }
+
+// What a process stored that was fenced meanwhile is named by its late outcome, so that it is not garbage, and is not the run's.
+func TestALateOutcomeNamesItsArtifactAndMakesNone(t *testing.T) {
+	m := newMachine(t, map[string]tool{
+		"keep": func(g *guest, _ string) string { return `"` + g.must("keep", "one") + `"` },
+		"look": func(g *guest, _ string) string { return `"` + g.must("count", "") + `"` },
+	})
+	p := m.process(&onPut{m.mem.Handle(), "one", m.steal}, keeping)
+	var busy *runtime.BusyError
+	if _, err := m.drive(p, steps("keep", "look")); !errors.As(err, &busy) || !slices.Equal(busy.Late, []journal.Step{"s1/1"}) {
+		t.Fatalf("ended with %v", err)
+	}
+	late := false
+	for e, err := range m.mem.Read(t.Context(), "r", 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == journal.Late {
+			late = slices.Equal(e.Refs, []journal.Digest{journal.DigestOf([]byte("one"))})
+		}
+	}
+	if got := refsOf(t, m, "r"); !late || len(got) != 0 {
+		t.Errorf("the late outcome names it: %v; results name %v", late, got)
+	}
+	p = m.process(m.mem.Handle(), keeping)
+	if kept, err := p.Artifacts(t.Context(), "r"); err != nil || len(kept) != 0 {
+		t.Errorf("the run has %v, %v", kept, err)
+	}
+	if err := p.Acknowledge(t.Context(), "r", "somebody", ""); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := m.drive(p, steps("keep", "look")); err != nil || string(res.Output) != `["`+digestOf("one")+`","1 of 3"]` {
+		t.Errorf("gone on with: %s, %v", res.Output, err)
+	}
+}
+
+// onPut is a journal that calls do once before it stores a blob of these bytes.
+type onPut struct {
+	*journaltest.Mem
+	bytes string
+	do    func()
+}
+
+func (o *onPut) Put(ctx context.Context, r io.Reader) (journal.Digest, int64, error) {
+	b, err := io.ReadAll(r)
+	if do := o.do; err == nil && string(b) == o.bytes && do != nil {
+		o.do = nil
+		do()
+	}
+	return o.Mem.Put(ctx, strings.NewReader(string(b)))
+}
+
+// A source that breaks off is the function's to answer for, and keeps nothing.
+func TestASourceThatBreaksOffKeepsNothing(t *testing.T) {
+	broken := errors.New("the source broke")
+	half := func(c *runtime.Config) {
+		keeping(c)
+		c.Funcs = append(c.Funcs, hostfuncs.Func{Name: "half", Class: toolabi.Effect, Call: func(ctx context.Context, c hostfuncs.Call, _ []byte) ([]byte, error) {
+			_, _, err := c.Artifacts.Put(ctx, io.MultiReader(strings.NewReader("half"), endsWith{broken}))
+			if err != broken {
+				t.Errorf("the error is %v", err)
+			}
+			return nil, toolabi.NewError(toolabi.Unavailable, "broken")
+		}})
+	}
+	m := newMachine(t, map[string]tool{"it": func(g *guest, _ string) string {
+		_, err := g.ask("half", "")
+		return fmt.Sprintf("%q", fmt.Sprint(err.Code, " ", g.must("count", "")))
+	}})
+	if res, err := m.drive(m.process(m.mem.Handle(), half), steps("it")); err != nil || string(res.Output) != `["unavailable 0 of 0"]` {
+		t.Errorf("%s, %v", res.Output, err)
+	}
+}

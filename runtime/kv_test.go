@@ -430,14 +430,14 @@ func TestAWriteApartFromItsEntryIsSeen(t *testing.T) {
 		m := newMachine(t, map[string]tool{"it": func(g *guest, _ string) string { return fmt.Sprint(countShared(g, "shared")) }})
 		m.grants = tallyGrants
 		var cut *journaltest.Crasher
-		_, err := m.drive(m.start(func(j journaltest.Store) journaltest.Store {
+		m.drive(m.start(func(j journaltest.Store) journaltest.Store {
 			cut = journaltest.CrashBefore(j, n)
 			return apart{cut}
 		}), steps("it", "it"))
 		if !cut.Crashed() {
 			break
 		}
-		if _, err = m.drive(m.start(nil), steps("it", "it")); err != nil {
+		if _, err := m.drive(m.start(nil), steps("it", "it")); err != nil {
 			t.Fatal(err)
 		}
 		if v, _, _ := m.mem.Get(t.Context(), "kv:m", "shared"); string(v) != "2" {
