@@ -301,6 +301,35 @@ func (c *counting) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// stalling is an artifact that has no end before its context has.
+type stalling struct {
+	shelf
+	begin int64
+}
+
+type untilDone struct{ ctx context.Context }
+
+func (u untilDone) Read([]byte) (int, error) {
+	<-u.ctx.Done()
+	return 0, u.ctx.Err()
+}
+
+func (s *stalling) Open(ctx context.Context, _ toolabi.Digest) (io.ReadCloser, int64, error) {
+	return io.NopCloser(io.MultiReader(io.LimitReader(zeros{}, s.begin), untilDone{ctx})), 1 << 20, nil
+}
+
+func TestAnArtifactThatIsReadTooLateIsNotDamaged(t *testing.T) {
+	for begin, effect := range map[int64]toolabi.EffectState{100: toolabi.EffectNone, 100_000: unknown} {
+		s := serveRaw(t, func(_ *rawServer, c net.Conn) { untilGone(c) })
+		c := keeping(nil, 1<<30, s.url)
+		c.Artifacts = &stalling{begin: begin}
+		req := post(s.url)
+		req.Body, req.BodyArtifact, req.TimeoutMS = nil, nameOf(""), 100
+		_, err := send(t, hostfuncs.Config{}, c, req)
+		wantError(t, err, timedOut, effect)
+	}
+}
+
 // blank is an artifact of zeros.
 type blank struct {
 	shelf

@@ -104,7 +104,10 @@ func (h *client) exchange(ctx context.Context, c Call, w *wire, r *request, out 
 		return toolabi.HTTPReply{}, nil, r.unsent(ctx, "connect", err)
 	}
 	first, err := out.first()
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return toolabi.HTTPReply{}, nil, r.unsent(ctx, "connect", err)
+	case err != nil:
 		return toolabi.HTTPReply{}, nil, r.damaged(0, err)
 	}
 	_, failed := w.Write(first)
@@ -132,7 +135,7 @@ func (h *client) exchange(ctx context.Context, c Call, w *wire, r *request, out 
 		return reply, next, nil
 	case errors.As(err, &said):
 		return toolabi.HTTPReply{}, nil, err
-	case broken != nil:
+	case broken != nil && ctx.Err() == nil: // who is given up cannot read its artifact either
 		return toolabi.HTTPReply{}, nil, r.damaged(w.sent.Load(), broken)
 	}
 	return toolabi.HTTPReply{}, nil, r.unanswered(ctx, w.sent.Load(), err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -11,7 +12,7 @@ import (
 //
 // What a server, or a proxy before it, could take for another path is an error: dot segments however they are written, empty
 // segments, slashes and backslashes that are encoded, parameters (behind a ; some servers see a path that others do not), what is
-// encoded twice, control characters, bytes that are no UTF-8 (overlong forms among them), and characters that some servers
+// encoded twice, control and format characters, bytes that are no UTF-8 (overlong forms among them), and characters that some servers
 // replace by dots and slashes.
 func splitPath(path string) ([]string, error) {
 	raw := strings.Split(strings.TrimPrefix(path, "/"), "/")
@@ -21,7 +22,7 @@ func splitPath(path string) ([]string, error) {
 		switch {
 		case s == "" && i < len(raw)-1:
 			return nil, errors.New("a segment is empty")
-		case s != "" && strings.Trim(s, ". ") == "":
+		case s != "" && strings.TrimFunc(s, func(r rune) bool { return r == '.' || unicode.IsSpace(r) }) == "":
 			return nil, errors.New("a segment is nothing but dots or spaces")
 		case !utf8.ValidString(s):
 			return nil, errors.New("what it encodes is no UTF-8")
@@ -38,7 +39,7 @@ const lookalikes = "\u2024\u2025\u2026\u2044\u2215\u2216\u29f5\u29f8\ufe52\ufe54
 
 // ambiguous says whether there are servers that do not take r in a segment for itself.
 func ambiguous(r rune) bool {
-	return r < ' ' || r >= 0x7f && r < 0xa0 || strings.ContainsRune(`/\%;`+lookalikes, r)
+	return unicode.In(r, unicode.Cc, unicode.Cf) || strings.ContainsRune(`/\%;`+lookalikes, r)
 }
 
 // decodePercent undoes the percent-encoding of what checkTarget has found in order.

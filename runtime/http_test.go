@@ -1,0 +1,120 @@
+package runtime_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// online gives a machine the http functions that every program has.
+func online(c *runtime.Config) {
+	for _, f := range hostfuncs.Standard(hostfuncs.Config{}) {
+		switch f.Name {
+		case toolabi.FuncHTTPSend:
+			c.Funcs[0] = f
+		case toolabi.FuncHTTPFetch:
+			c.Funcs = append(c.Funcs, f)
+		}
+	}
+}
+
+// archive serves a file, takes what is posted, and cuts the reply to what is posted to /cut and drops the one to /drop.
+type archive struct {
+	*httptest.Server
+	mu     sync.Mutex // guards the rest
+	asked  []string
+	posted []string
+}
+
+var archived = strings.Repeat("bytes of a file, ", 1_000_000) // longer than a body in a reply may be
+
+func newArchive(t *testing.T) *archive {
+	a := new(archive)
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		a.mu.Lock()
+		a.asked, a.posted = append(a.asked, r.Method+" "+r.URL.Path), append(a.posted, string(body))
+		a.mu.Unlock()
+		switch r.URL.Path {
+		case "/moved":
+			http.Redirect(w, r, "/file", http.StatusFound)
+		case "/cut":
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, "some of it")
+			panic(http.ErrAbortHandler)
+		case "/drop":
+			panic(http.ErrAbortHandler)
+		default:
+			io.WriteString(w, archived)
+		}
+	}))
+	t.Cleanup(a.Close)
+	return a
+}
+
+func (m *machine) reaching(a *archive, artifacts uint64) {
+	m.grants = hostfuncs.Grants{HTTP: []string{a.URL}, Artifacts: artifacts}
+}
+
+func TestAReplyThatIsKeptIsAnArtifactOfTheRunAndCanBeSent(t *testing.T) {
+	a := newArchive(t)
+	m := newMachine(t, map[string]tool{"mirror": func(g *guest, _ string) string {
+		got, err := asks[toolabi.HTTPRequest, toolabi.HTTPReply](g, toolabi.FuncHTTPFetch, toolabi.HTTPRequest{Method: "GET", URL: a.URL + "/moved", Redirects: 1, ToArtifact: 64 << 20})
+		if err != nil || got.Size != uint64(len(archived)) || got.URL != a.URL+"/file" {
+			t.Errorf("fetched %+v, %v", got, err)
+		}
+		sent, err := asks[toolabi.HTTPRequest, toolabi.HTTPReply](g, toolabi.FuncHTTPSend, toolabi.HTTPRequest{Method: "PUT", URL: a.URL + "/copy", BodyArtifact: got.Artifact, ToArtifact: 64 << 20})
+		if err != nil || sent.Artifact != got.Artifact {
+			t.Errorf("sent %+v, %v", sent, err)
+		}
+		return fmt.Sprintf("%q", got.Artifact)
+	}})
+	m.reaching(a, 1<<30)
+	want := fmt.Sprintf(`["%s"]`, digestOf(archived))
+	for range 2 { // the second time it is served from the log
+		res, err := m.drive(m.process(m.mem.Handle(), online), steps("mirror"))
+		if err != nil || string(res.Output) != want {
+			t.Fatalf("got %.100s, %v, want %s", res.Output, err, want)
+		}
+	}
+	if got := strings.Join(a.asked, ", "); got != "GET /moved, GET /file, PUT /copy" || a.posted[2] != archived {
+		t.Errorf("the server was asked %s, and was sent %d bytes", got, len(a.posted[len(a.posted)-1]))
+	}
+	if got := strings.Join(refsOf(t, m, "r"), ", "); got != "s1/1 "+short(archived)+", s1/2 "+short(archived) {
+		t.Errorf("the log refers to %s", got)
+	}
+}
+
+// H15, H16: what was sent, and has no whole reply, is in doubt, also where the reply was to be kept; nothing of it is.
+func TestAReplyThatBreaksOffLeavesItsEffectInDoubt(t *testing.T) {
+	for _, path := range []string{"/drop", "/cut"} {
+		for _, keep := range []uint64{0, 1000} {
+			a := newArchive(t)
+			m := newMachine(t, map[string]tool{"post": func(g *guest, _ string) string {
+				asks[toolabi.HTTPRequest, toolabi.HTTPReply](g, toolabi.FuncHTTPSend, toolabi.HTTPRequest{Method: "POST", URL: a.URL + path, ToArtifact: keep})
+				t.Error("the tool saw what nobody knows")
+				return `""`
+			}})
+			m.reaching(a, 1<<20)
+			for range 2 {
+				_, err := m.drive(m.process(m.mem.Handle(), online), steps("post"))
+				var u *runtime.UncertainError
+				if !errors.As(err, &u) {
+					t.Fatalf("%s, keeping %d: %v", path, keep, err)
+				}
+			}
+			if len(a.asked) != 1 || len(refsOf(t, m, "r")) != 0 {
+				t.Errorf("%s, keeping %d: asked %q, the log refers to %q", path, keep, a.asked, refsOf(t, m, "r"))
+			}
+		}
+	}
+}
