@@ -16,6 +16,28 @@ func (w *World) quota() uint64 {
 	return w.ArtifactQuota
 }
 
+// kept finds an artifact of the run: one that was put, or a version of a file.
+func (w *World) kept(digest string) ([]byte, bool) {
+	if body, ok := w.Artifacts[digest]; ok {
+		return body, true
+	}
+	body, ok := w.written[digest]
+	return body, ok
+}
+
+// usage is how many artifacts the run has, and how many bytes they are.
+func (w *World) usage() (count int, size uint64) {
+	for _, b := range w.Artifacts {
+		count, size = count+1, size+uint64(len(b))
+	}
+	for digest, b := range w.written {
+		if _, twice := w.Artifacts[digest]; !twice {
+			count, size = count+1, size+uint64(len(b))
+		}
+	}
+	return count, size
+}
+
 func (s *stage) artifactPut(req toolabi.ArtifactPutRequest) (reply toolabi.ArtifactPutReply, err error) {
 	switch {
 	case len(req.Body) > toolabi.MaxArtifactPart:
@@ -24,13 +46,11 @@ func (s *stage) artifactPut(req toolabi.ArtifactPutRequest) (reply toolabi.Artif
 		return reply, invalidf("artifact_put: the name has more than one line, characters that are not shown, or over %d bytes", toolabi.MaxArtifactName)
 	}
 	digest := toolabi.DigestOf(req.Body).String()
-	if _, have := s.Artifacts[digest]; !have {
-		size := uint64(len(req.Body))
-		for _, b := range s.Artifacts {
-			size += uint64(len(b))
-		}
+	if _, have := s.kept(digest); !have {
+		count, size := s.usage()
+		size += uint64(len(req.Body))
 		switch {
-		case len(s.Artifacts) >= toolabi.MaxArtifacts:
+		case count >= toolabi.MaxArtifacts:
 			return reply, tooLargef("artifact_put: a run may make %d artifacts", toolabi.MaxArtifacts)
 		case size > s.quota():
 			return reply, tooLargef("artifact_put: the run would have %d bytes of artifacts, and is granted %d", size, s.quota())
@@ -46,7 +66,7 @@ func (s *stage) artifact(function, digest string) (body []byte, found bool, err 
 	if _, ok := toolabi.ParseDigest(digest); !ok {
 		return nil, false, invalidf("%s: %.80q is no digest: want 64 lower-case hexadecimal digits", function, digest)
 	}
-	body, found = s.Artifacts[digest]
+	body, found = s.kept(digest)
 	return body, found, nil
 }
 

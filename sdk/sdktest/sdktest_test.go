@@ -43,9 +43,11 @@ type status struct {
 
 func init() {
 	// The module asks for http_send and not for http_fetch.
-	needs := []sdk.Option{sdk.Need(toolabi.FuncHTTPSend, "to send"), sdk.Need(toolabi.FuncToolCall, "to call"),
+	needs := []sdk.Option{
+		sdk.Need(toolabi.FuncHTTPSend, "to send"), sdk.Need(toolabi.FuncToolCall, "to call"),
 		sdk.Need(toolabi.FuncWorkspaceRead, "to read"), sdk.Need(toolabi.FuncWorkspaceWrite, "to write"),
-		sdk.Need(toolabi.FuncWorkspaceList, "to list"), sdk.Need(toolabi.FuncWorkspaceRemove, "to remove")}
+		sdk.Need(toolabi.FuncWorkspaceList, "to list"), sdk.Need(toolabi.FuncWorkspaceRemove, "to remove"),
+	}
 	for _, name := range storeFuncs {
 		needs = append(needs, sdk.Need(name, "to keep things"))
 	}

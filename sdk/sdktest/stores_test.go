@@ -56,6 +56,8 @@ func askSDK(req any) string {
 		return answered(sdk.ArtifactGet(req))
 	case toolabi.ArtifactStatRequest:
 		return answered(sdk.ArtifactStat(req))
+	case toolabi.WorkspaceWriteRequest:
+		return answered(sdk.WorkspaceWrite(req))
 	}
 	return fmt.Sprintf("no function takes a %T", req)
 }
@@ -247,5 +249,24 @@ func TestATestWritesLikeAnotherRun(t *testing.T) {
 	}
 	if got := ask(toolabi.KVCASRequest{Key: "k", Expect: 3}); got != ok(4) {
 		t.Errorf("the version of the test: %s", got)
+	}
+}
+
+// The versions of a run's files are artifacts of it, and what was put can be written as a file.
+func TestFilesAndArtifactsAreOfOneRun(t *testing.T) {
+	w := &sdktest.World{Files: map[string][]byte{}, Artifacts: map[string][]byte{}, ArtifactQuota: 10}
+	put := toolabi.DigestOf([]byte("put")).String()
+	storing.answers, storing.requests = nil, []any{
+		toolabi.WorkspaceWriteRequest{Path: "a", Body: []byte("file")}, toolabi.ArtifactGetRequest{Artifact: toolabi.DigestOf([]byte("file")).String()},
+		toolabi.ArtifactPutRequest{Body: []byte("put")}, toolabi.WorkspaceWriteRequest{Path: "b", Artifact: put}, toolabi.ArtifactPutRequest{Body: []byte("four")},
+	}
+	if _, err := sdktest.Call(t, w, "stores", `{}`); err != nil {
+		t.Fatal(err)
+	}
+	if want := answered(toolabi.ArtifactGetReply{Body: []byte("file"), Size: 4}, nil); storing.answers[1] != want {
+		t.Errorf("the version is %s", storing.answers[1])
+	}
+	if string(w.Files["b"]) != "put" || storing.answers[4] != answered[any](nil, toolabi.NewError(toolabi.TooLarge, "")) {
+		t.Errorf("the file is %q, and over the quota it says %s", w.Files["b"], storing.answers[4])
 	}
 }

@@ -91,7 +91,7 @@ func (s *stage) writeFile(req toolabi.WorkspaceWriteRequest) (reply toolabi.Work
 	}
 	body, kept := bytes.Clone(req.Body), true
 	if req.Artifact != "" {
-		body, kept = s.written[req.Artifact]
+		body, kept = s.kept(req.Artifact)
 	}
 	digest := cmp.Or(req.Artifact, toolabi.DigestOf(body).String())
 	if err := s.asExpected(req, digest); err != nil {

@@ -39,7 +39,7 @@ type World struct {
 	// and changes what is in them. Another store is denied. What the test changes between two calls is a write like others: it
 	// has another version.
 	KV map[string]map[string][]byte
-	// Artifacts are those of the run, by digest. nil has none and can keep none; an empty map can.
+	// Artifacts are those of the run, by digest, beside the versions of its Files. nil has none and can keep none; an empty map can.
 	Artifacts map[string][]byte
 	// ArtifactQuota is how many bytes of artifacts are granted; 0 means toolabi.MaxArtifact.
 	ArtifactQuota uint64
@@ -70,7 +70,7 @@ type World struct {
 
 	dirs     map[string]bool     // the directories of the workspace
 	written  map[string][]byte   // of files that were written, by their digests
-	versions map[[2]string]kvKey // by store and key
+	versions map[[2]string]kvKey // of keys as they were looked at last, by store and key
 }
 
 // stage is a World during one call.
