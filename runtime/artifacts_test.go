@@ -421,3 +421,32 @@ func TestASourceThatBreaksOffKeepsNothing(t *testing.T) {
 		t.Errorf("%s, %v", res.Output, err)
 	}
 }
+
+// That the reply of what must not be repeated cannot be kept does not make it unknown what became of it.
+func TestAReplyThatCannotBeKeptIsNotInDoubt(t *testing.T) {
+	m := newMachine(t, nil)
+	disk := &full{Store: m.mem.Handle()}
+	once := func(c *runtime.Config) {
+		keeping(c)
+		c.Funcs[0].Call = func(ctx context.Context, c hostfuncs.Call, req []byte) ([]byte, error) {
+			if err := c.BeforeSend(); err != nil {
+				return nil, err
+			}
+			_, err := m.world.send(ctx, c, req)
+			disk.blobs = true
+			if _, _, perr := c.Artifacts.Put(ctx, strings.NewReader("the reply")); perr == nil || err != nil {
+				t.Errorf("kept: %v, sent: %v", perr, err)
+			}
+			applied := toolabi.NewError(toolabi.Internal, "it could not be kept")
+			applied.Effect = toolabi.EffectApplied
+			return nil, applied
+		}
+	}
+	m.tools = map[string]tool{"it": func(g *guest, _ string) string {
+		_, err := g.ask(toolabi.FuncHTTPSend, "a")
+		return fmt.Sprintf("%q", err.Effect)
+	}}
+	if res, err := m.drive(m.process(disk, once), steps("it")); err != nil || string(res.Output) != `["applied"]` || m.world.count("a") != 1 {
+		t.Errorf("%s, %v, sent %d times", res.Output, err, m.world.count("a"))
+	}
+}

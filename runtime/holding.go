@@ -14,7 +14,7 @@ import (
 // artifacts of the run. It may be used concurrently.
 //
 // Where the journal cannot do what it is asked, the run ends with that, whatever the function makes of it: damage and a full
-// disk are never an answer.
+// disk are never an answer. Only of an effect that must not be repeated and has left does the function's word stand.
 type holding struct {
 	run *Run
 

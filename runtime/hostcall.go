@@ -159,7 +159,8 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 		s.fail(ctx, fmt.Errorf("%w: %w", journal.ErrDamaged, err))
 	}
 	out, err := send.outcome(reply, err, toolabi.Internal)
-	if fault := s.fault(); fault != nil {
+	// What must not be repeated and has left is known by what the function says, or in doubt; it is not dropped.
+	if fault := s.fault(); fault != nil && !(o.class == toolabi.Once && send.allowed) {
 		out, err = outcome{unsent: !send.allowed}, fault
 	}
 	if out.holds = s; err == nil && out.err == nil && fn.Class == toolabi.Local {
