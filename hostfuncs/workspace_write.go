@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -99,11 +98,11 @@ func (w *workspace) version(ctx context.Context, c Call, req toolabi.WorkspaceWr
 		}
 		return r, size, nil
 	}
-	if r, _, err := c.Artifacts.Open(ctx, want); err == nil {
-		_ = r.Close()
-	} else if !errors.Is(err, toolabi.NotFound) {
-		return nil, 0, err
-	} else if err := roomForVersions(ctx, c, 1, len(req.Body)); err != nil { // so that nothing is stored in vain
+	have, err := hasArtifact(ctx, c, want)
+	if err == nil && !have {
+		err = roomForVersions(ctx, c, 1, len(req.Body)) // so that nothing is stored in vain
+	}
+	if err != nil {
 		return nil, 0, err
 	}
 	got, size, err := c.Artifacts.Put(ctx, bytes.NewReader(req.Body))

@@ -256,6 +256,9 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	}
 	switch {
 	case err == nil:
+		if err := r.restoreAll(ctx); err != nil {
+			return r.result(nil), r.stop(err)
+		}
 		return r.finish(journal.OK, output, nil)
 	case errors.Is(err, journal.ErrCancelled):
 		return r.finishCancelled()

@@ -151,7 +151,7 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 	c.Sent = func(n int64) { send.sent = n }
 	s := &holding{run: f.run}
 	s.serve(ctx, &c)
-	if err := f.run.restoreFiles(ctx, fn.Name, c); err != nil {
+	if err := f.run.restoreFor(ctx, fn.Name, c); err != nil {
 		return outcome{unsent: true}, err
 	}
 	reply, err := use(ctx, fn, c, o.request)

@@ -14,8 +14,9 @@ import (
 
 // workspaces are the directories of a run's files while it is driven.
 //
-// Before a directory is first used, it is brought to what the log says of the files in it. What changes files is done one after
-// the other, result included, so that the log has the versions of a file in the order in which the file had them.
+// Before a directory is first used, and before the run ends well, it is brought to what the log says of the files in it. What
+// changes files is done one after the other, result included, so that the log has the versions of a file in the order in which the
+// file had them.
 type workspaces struct {
 	changing  chan struct{}   // holds one while a step changes a file
 	restoring chan struct{}   // holds one while restored is looked at
@@ -49,11 +50,34 @@ func (w *workspaces) turn(ctx context.Context, name string) (done func()) {
 	}
 }
 
-// restoreFiles brings the directory that a function is about to use to what the log says, once while the run is driven. Errors end
-// the driving: a version that is lost is damage; a directory that cannot be used is a *DirError.
-func (r *Run) restoreFiles(ctx context.Context, name string, c hostfuncs.Call) error {
-	grant := c.Grants.Workspace
-	if !usesFiles(name) || grant.Path == "" || c.Artifacts == nil {
+// restoreFor brings the directory that a function is about to use to what the log says.
+func (r *Run) restoreFor(ctx context.Context, name string, c hostfuncs.Call) error {
+	if !usesFiles(name) || c.Artifacts == nil {
+		return nil
+	}
+	return r.restore(ctx, c.Grants.Workspace, c.Artifacts, c.Log)
+}
+
+// restoreAll brings to what the log says what was not used while the run was driven this time: somebody who goes on with a run
+// elsewhere finds its files there when it has ended.
+func (r *Run) restoreAll(ctx context.Context) error {
+	said := func(level uint8, text string) {
+		r.engine.observe(Event{Run: r.id, Phase: Said, Level: level, Text: text})
+	}
+	for _, v := range r.kept.stepped() {
+		if m, ok := r.madeBy(v.step); ok {
+			if err := r.restore(ctx, m.granted(r.grants).Workspace, &holding{run: r}, said); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restore brings a directory to what the log says, once while the run is driven. Errors end the driving: a version that is lost is
+// damage; a directory that cannot be used is a *DirError.
+func (r *Run) restore(ctx context.Context, grant hostfuncs.WorkspaceGrant, from hostfuncs.Artifacts, say func(uint8, string)) error {
+	if grant.Path == "" {
 		return nil
 	}
 	w := r.workspaces
@@ -66,12 +90,12 @@ func (r *Run) restoreFiles(ctx context.Context, name string, c hostfuncs.Call) e
 	if w.restored[grant.Path] {
 		return nil
 	}
-	left, err := hostfuncs.RestoreWorkspace(ctx, grant, r.id, r.versionsIn(grant.Path), c.Artifacts)
+	left, err := hostfuncs.RestoreWorkspace(ctx, grant, r.id, r.versionsIn(grant.Path), from)
 	if err != nil {
 		return r.notRestored(ctx, err)
 	}
 	w.restored[grant.Path] = true
-	r.sayLeft(c, left)
+	r.sayLeft(left, say)
 	return nil
 }
 
@@ -90,19 +114,22 @@ func (r *Run) notRestored(ctx context.Context, err error) error {
 
 // versionsIn are the versions of the files that modules wrote to this directory, or would now: a run may go on in another one.
 func (r *Run) versionsIn(path string) (versions []hostfuncs.Version) {
-	all := r.kept.stepped()
+	for _, v := range r.kept.stepped() {
+		if m, ok := r.madeBy(v.step); ok && m.granted(r.grants).Workspace.Path == path {
+			versions = append(versions, v.Version)
+		}
+	}
+	return versions
+}
+
+// madeBy is the module that asked for a step.
+func (r *Run) madeBy(step journal.Step) (m Module, ok bool) {
 	r.log.view(func(h *journal.History, _ *journal.State) {
-		for _, v := range all {
-			call := h.Find(v.step.Parent())
-			if call == nil || call.Intent == nil {
-				continue
-			}
-			if m, ok := r.spec.module(call.Intent.Module); ok && m.granted(r.grants).Workspace.Path == path {
-				versions = append(versions, v.Version)
-			}
+		if call := h.Find(step.Parent()); call != nil && call.Intent != nil {
+			m, ok = r.spec.module(call.Intent.Module)
 		}
 	})
-	return versions
+	return m, ok
 }
 
 // module finds a module of the run by its digest.
@@ -126,7 +153,7 @@ const maxLeftSaid = 20
 
 // sayLeft tells people which files are not as the log says. The one that was being changed when the run was cut off is none of
 // them: it is changed again.
-func (r *Run) sayLeft(c hostfuncs.Call, left []string) {
+func (r *Run) sayLeft(left []string, say func(level uint8, text string)) {
 	cut := map[string]bool{}
 	r.log.view(func(h *journal.History, s *journal.State) {
 		for step := range s.Open {
@@ -138,10 +165,10 @@ func (r *Run) sayLeft(c hostfuncs.Call, left []string) {
 	left = slices.DeleteFunc(left, func(path string) bool { return cut[hostfuncs.DescribeFile(path)] })
 	for i, path := range left {
 		if i == maxLeftSaid {
-			c.Log(toolabi.LevelWarn, fmt.Sprintf("and %d other files of the workspace", len(left)-i))
+			say(toolabi.LevelWarn, fmt.Sprintf("and %d other files of the workspace", len(left)-i))
 			return
 		}
-		c.Log(toolabi.LevelWarn, fmt.Sprintf("%s in the workspace is not what this run left there, and stays as it is", hostfuncs.DescribeFile(path)))
+		say(toolabi.LevelWarn, fmt.Sprintf("%s in the workspace is not what this run left there, and stays as it is", hostfuncs.DescribeFile(path)))
 	}
 }
 
