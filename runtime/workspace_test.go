@@ -464,3 +464,34 @@ func TestTheLogHasVersionsInTheOrderInWhichTheFileHadThem(t *testing.T) {
 		wantFiles(t, other, treeOf(t, dir))
 	})
 }
+
+// When only a run's end was missing, nothing is used any more, and the files are where it ends all the same.
+func TestARunThatEndsElsewhereHasItsFilesThere(t *testing.T) {
+	m := newMachine(t, filesTools())
+	handle := m.mem.Handle()
+	_, err := m.driveIn(m.process(handle, filing), filepath.Join(t.TempDir(), "files"), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		_, err := steps("draft", "tidy")(ctx, r)
+		err = errors.Join(err, r.Flush())
+		handle.Kill()
+		return nil, errors.Join(err, journal.ErrUnusable)
+	})
+	if !errors.Is(err, journal.ErrUnusable) {
+		t.Fatalf("the kill shows as %v", err)
+	}
+	dir := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.driveIn(m.process(m.mem.Handle(), filing), dir, steps("draft", "tidy")); !errors.As(err, new(*runtime.DirError)) {
+		t.Errorf("in place of a file it ends with %v", err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	p := m.process(m.mem.Handle(), filing)
+	res, err := m.driveIn(p, dir, steps("draft", "tidy"))
+	if err != nil || string(res.Output) != filesOutput || len(p.invoker.entered) != 0 {
+		t.Errorf("resumed with %s, %v, entered %v", res.Output, err, p.invoker.entered)
+	}
+	wantFiles(t, dir, filesTree)
+}
