@@ -9,7 +9,7 @@ say 'a mail server on this host, which will drop its first reply'
 go build -o "$dir/mailserver" ./internal/mailserver/cmd/mailserver
 "$dir/wrun" tool build tools/mailer -o "$dir/mailer.wasm"
 mkdir "$dir/mail"
-"$dir/mailserver" -dir "$dir/mail" -user desk -password letmein -drop 1 >"$dir/mailurl" &
+"$dir/mailserver" -dir "$dir/mail" -user desk -password let-me-in-please -drop 1 >"$dir/mailurl" &
 pids+=($!)
 for _ in {1..200}; do
 	if [[ -s $dir/mailurl ]]; then break; fi
@@ -17,7 +17,7 @@ for _ in {1..200}; do
 done
 server=$(cat "$dir/mailurl")
 if [[ -z $server ]]; then fail 'the mail server does not start'; fi
-export MAIL_PASSWORD=letmein
+export MAIL_PASSWORD=let-me-in-please
 grants=(--mail "$server,from=desk@example.com,user=desk,secret=smtp" --secret "smtp=env:MAIL_PASSWORD@$server" --mail-to @example.com)
 # mails N: wants so many mails at the server.
 mails() {
@@ -54,4 +54,4 @@ wrun 0 show order-7
 say 'the next one arrives, and nothing knows the password'
 wrun 0 call "$dir/mailer.wasm" send "${letter/order 7/order 8}" --id order-8 "${grants[@]}"
 mails 2
-if grep -q letmein "$dir"/journal.db* "$dir"/mail/*; then fail 'the password was written down'; fi
+if grep -rq let-me-in-please "$dir"/journal.db* "$dir"/mail; then fail 'the password was written down'; fi

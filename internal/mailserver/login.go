@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// login answers AUTH with PLAIN, its response in the same line, or with LOGIN.
+// login answers AUTH with PLAIN, its response in the same line, or with LOGIN, whose first response may be there too.
 func (s *session) login(rest string) {
 	cfg := &s.server.cfg
 	way, response, _ := strings.Cut(rest, " ")
@@ -23,8 +23,11 @@ func (s *session) login(rest string) {
 			user, password = parts[1], parts[2]
 		}
 	case "LOGIN":
-		s.say("334 VXNlcm5hbWU6")
-		name, _ := s.line()
+		name := response
+		if name == "" {
+			s.say("334 VXNlcm5hbWU6")
+			name, _ = s.line()
+		}
 		s.say("334 UGFzc3dvcmQ6")
 		word, _ := s.line()
 		user, password = decode(name), decode(word)
