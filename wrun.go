@@ -128,12 +128,17 @@ func (h *Host) Close() error {
 	return errors.Join(append(errs, h.journal.Close())...)
 }
 
-// AddModule judges a module and makes it known, so that runs can be started with it. It is stored with the first run
-// that names it. Errors: *sandbox.LoadError.
-func (h *Host) AddModule(wasm []byte) (runtime.Module, error) {
+// CheckModule judges a module without running any of it: its structure, its imports, its manifest, and what that asks for. Errors:
+// *sandbox.LoadError.
+func CheckModule(wasm []byte) (*sandbox.Module, error) {
 	m, err := sandbox.Inspect(wasm)
 	if err != nil {
-		return runtime.Module{}, err
+		return nil, err
+	}
+	for _, c := range m.Manifest.Capabilities {
+		if err := hostfuncs.CheckTargets(c); err != nil {
+			return nil, &sandbox.LoadError{Kind: sandbox.BadManifest, Err: err}
+		}
 	}
 	for _, t := range m.Manifest.Tools {
 		for what, schema := range map[string]toolabi.RawJSON{"input": t.Input, "output": t.Output} {
@@ -141,9 +146,19 @@ func (h *Host) AddModule(wasm []byte) (runtime.Module, error) {
 				continue
 			}
 			if err := runtime.CheckSchema(schema); err != nil {
-				return runtime.Module{}, &sandbox.LoadError{Kind: sandbox.BadManifest, Err: fmt.Errorf("tool %s: %s schema: %w", t.Name, what, err)}
+				return nil, &sandbox.LoadError{Kind: sandbox.BadManifest, Err: fmt.Errorf("tool %s: %s schema: %w", t.Name, what, err)}
 			}
 		}
+	}
+	return m, nil
+}
+
+// AddModule judges a module as CheckModule does and makes it known, so that runs can be started with it. It is stored with the
+// first run that names it. Errors: *sandbox.LoadError.
+func (h *Host) AddModule(wasm []byte) (runtime.Module, error) {
+	m, err := CheckModule(wasm)
+	if err != nil {
+		return runtime.Module{}, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

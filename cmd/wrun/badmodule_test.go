@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
 
@@ -110,4 +111,18 @@ func badModule(ts *testscript.TestScript, neg bool, args []string) {
 	wasm, err := badModules[args[0]]()
 	ts.Check(err)
 	ts.Check(os.WriteFile(path, wasm, 0o600))
+}
+
+// moduleCommand writes a module that imports what its manifest asks for and does nothing: module FILE MANIFEST.json.
+func moduleCommand(ts *testscript.TestScript, neg bool, args []string) {
+	manifest := new(toolabi.Manifest)
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), manifest))
+	m := new(Module)
+	for _, c := range manifest.Capabilities {
+		m.Import(toolabi.ImportModule, c.Name, []byte{I32, I32}, []byte{I64})
+	}
+	finish(m, toolabi.ExportMarker)
+	wasm, err := attach(m.Bytes(), manifest)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), wasm, 0o600))
 }

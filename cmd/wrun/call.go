@@ -22,9 +22,10 @@ func newCall(a *app) *cobra.Command {
 	var waits waitFlags
 	var limits limitFlags
 	c := &cobra.Command{
-		Use:   "call TOOL.wasm NAME [JSON|@FILE|-]",
+		Use:   "call MODULE NAME [JSON|@FILE|-]",
 		Short: "Call one tool of a module",
-		Long: `Call one tool of a module and write its output to standard output.
+		Long: `Call one tool of a module and write its output to standard output. MODULE is the file of a module,
+with a / in its path or .wasm at its end, or the name of one that was added with "wrun tool add".
 
 The call is a run like any other: when the process dies, "wrun resume" goes on with it.
 With --id the same call under the same id is not made twice: what came of it is returned.
@@ -33,10 +34,11 @@ A program (a module with _start) gets the directories that its manifest asks for
 and may change one of them only where both say so.`,
 		Example: `  wrun call text.wasm upper '{"text":"hello"}'
   wrun call payments.wasm charge @charge.json --allow-http https://ledger.example.com --id invoice-7
+  wrun call payments charge @charge.json
   wrun call convert.wasm run @page.json --dir in=./pages --dir out=./html:rw --stats`,
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(c *cobra.Command, args []string) error {
-			g, err := grants.grants(c)
+			g, err := a.operatorGrants(c, &grants)
 			if err != nil {
 				return err
 			}
@@ -52,25 +54,25 @@ and may change one of them only where both say so.`,
 			if err != nil {
 				return err
 			}
-			wasm, err := sandbox.ReadFile(args[0])
+			found, err := a.findModule(args[0])
 			if err != nil {
 				return err
 			}
-			info, err := sandbox.Inspect(wasm)
-			if err != nil {
-				return named(err, args[0])
-			}
-			if err := checkCall(info, args[1], input); err != nil {
+			if err := checkCall(found.info, args[1], input); err != nil {
 				return err
 			}
 			return a.driving(c.Context(), true, func(h *wrun.Host) error {
-				m, err := addModule(c.Context(), h, run, wasm, args[0])
+				m, err := a.addModule(c.Context(), h, run, found)
+				if err != nil {
+					return err
+				}
+				begun, err := g.of(c.Context(), h, run)
 				if err != nil {
 					return err
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: call.Name, Version: call.Version, Plan: []byte(m.Name + "." + args[1]),
-					Input: input, Modules: []runtime.Module{m}, Grants: g, Limits: limits.limits(),
+					Input: input, Modules: []runtime.Module{m}, Grants: begun, Limits: limits.limits(),
 				}, opts, long)
 			})
 		},
@@ -85,15 +87,16 @@ and may change one of them only where both say so.`,
 
 // addModule makes a module known and compiles it, before anything is written about a run of it. A run that is there already may
 // be finished, and needs no code.
-func addModule(ctx context.Context, h *wrun.Host, run string, wasm []byte, path string) (runtime.Module, error) {
-	m, err := h.AddModule(wasm)
+func (a *app) addModule(ctx context.Context, h *wrun.Host, run string, found foundModule) (runtime.Module, error) {
+	m, err := h.AddModule(found.wasm)
 	if err != nil {
-		return m, named(err, path)
+		return m, named(err, found.path)
 	}
+	m.Grants = found.grants
 	if _, err := h.Spec(ctx, run); !errors.Is(err, journal.ErrNotFound) {
 		return m, err
 	}
-	return m, named(h.Prepare(ctx, m), path)
+	return m, named(h.Prepare(ctx, m), found.path)
 }
 
 // checkCall judges a call before anything is written about it.

@@ -69,8 +69,9 @@ The directory does not build as a tool. Tools in Go need the Go toolchain; the m
 of the compiler stand above.`}
 
 	codeConfig = code{"W0108", exitUsage, "the configuration has mistakes", `
-The operator's policy cannot be read. While it has mistakes nothing is driven, so that
-nothing begins which it would have denied. docs/policy.md describes the file.`}
+A file of the operator's configuration cannot be read: policy.yaml, grants.yaml or the record of
+a tool that was added. While the policy has mistakes nothing is driven, so that nothing begins
+which it would have denied. docs/policy.md and docs/grants.md describe the files.`}
 	codeNotAgreed = code{"W0109", exitUsage, "not agreed to", `
 The command asked whether to go on, and was not told to. Nothing was done.`}
 
@@ -258,6 +259,32 @@ A secret has one source, a setting one value, a run one mail account and, when i
 workspace. Two grants say different things of one of these: two flags, a flag and grants.yaml,
 what was said when the tool was added, or what the run began with. Which one counts must not
 depend on an order, so nothing was entered. Take one of them back, or begin another run.`}
+	codeOthers = code{"W0431", exitUntrusted, "others could have written the configuration", `
+What grants authority has to be the user's own: grants.yaml, what "wrun tool add" remembers, and
+the directories that they are in. One of them belongs to another user, or its mode lets others
+write to it. Look at what is in it, then take it over or take the right away:
+
+  chmod go-w PATH
+
+On Windows nothing of this is looked at: there the access rights of the user's own directory
+keep others out.`}
+	codeNotAdded = code{"W0432", exitUsage, "no such tool was added", `
+A module is named by its file, with a / in the path or .wasm at the end, or by the name under
+which it was added: wrun tool add FILE.wasm. "wrun tool ls" lists those that were. What lies in
+the working directory is never taken for a tool that was added.`}
+	codeChanged = code{"W0433", exitUntrusted, "not the bytes that were added", `
+What was granted when a tool was added belongs to the bytes that were looked at then. What lies
+in their place has another digest, or nothing does. Nothing of it was run. Find out what happened
+to the file; then remove the tool and add the one that you mean:
+
+  wrun tool rm NAME
+  wrun tool add FILE.wasm
+
+Runs that began before keep the bytes and the grants that are in the journal.`}
+	codeMoved = code{"W0434", exitBusy, "another process changed it meanwhile", `
+Another process added, changed or removed the tool while you were looking at it, so that what
+you agreed to is not what would be done. Nothing was changed. The same command again shows what
+is there now.`}
 
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
@@ -275,6 +302,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory, codeConflict,
+	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved,
 	codeOther, codeOutput,
 }

@@ -18,37 +18,6 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// grantFlags are the flags with which an operator grants.
-type grantFlags struct{ http, dirs []string }
-
-func (g *grantFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&g.http, "allow-http", nil, "let the run reach this `ORIGIN`, such as https://api.example.com (may be repeated)")
-	c.Flags().StringArrayVar(&g.dirs, "dir", nil, "let the run's programs use a directory: `NAME=PATH`, with :rw behind it to let them change it (may be repeated)")
-}
-
-func (g *grantFlags) grants(c *cobra.Command) (hostfuncs.Grants, error) {
-	var grants hostfuncs.Grants
-	for _, s := range g.http {
-		origin, err := hostfuncs.ParseOrigin(s)
-		if err != nil {
-			return grants, usage(c, "--allow-http: %v", err)
-		}
-		grants.HTTP = append(grants.HTTP, origin)
-	}
-	for _, s := range g.dirs {
-		d, err := hostfuncs.ParseDir(s)
-		if err != nil {
-			return grants, usage(c, "--dir: %v", err)
-		}
-		more := hostfuncs.Grants{Dirs: []hostfuncs.DirGrant{d}}
-		if err := grants.Conflict(more); err != nil {
-			return grants, usage(c, "--dir: %v", err)
-		}
-		grants = grants.Union(more)
-	}
-	return grants, nil
-}
-
 // noteDirs says what of the directories that were granted is not what the modules ask for.
 func (a *app) noteDirs(modules []runtime.Module, g hostfuncs.Grants) {
 	for _, d := range g.Dirs {
@@ -101,6 +70,7 @@ func newID(driver string) string {
 // begin starts a run, or attaches to it, and drives it to its output.
 func (a *app) begin(ctx context.Context, h *wrun.Host, id string, spec runtime.Spec, opts runtime.DriveOptions, long time.Duration) error {
 	a.noteDirs(spec.Modules, spec.Grants)
+	a.noteMissing(spec.Modules, spec.Grants)
 	res, err := a.driven(ctx, h, id, long, func() (runtime.Result, error) { return h.Run(ctx, id, spec, opts) })
 	if a.stats {
 		a.usage(id, res)

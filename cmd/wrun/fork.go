@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -90,21 +87,10 @@ func (a *app) agree(c *cobra.Command, title string, effects []runtime.Effect) er
 		fmt.Fprintf(a.errOut, "  %s\n", effectText(e))
 	}
 	a.saying.Unlock()
-	if f, ok := a.in.(*os.File); !ok || !isTerminal(f) {
+	if !a.canAsk() {
 		return usage(c, "%d effects would happen again; say --yes if that is wanted", len(effects))
 	}
-	fmt.Fprint(a.errOut, "Go on? [y/N] ")
-	line, err := bufio.NewReader(io.LimitReader(a.in, 1024)).ReadString('\n')
-	if answer := strings.ToLower(strings.TrimSpace(line)); err == nil && (answer == "y" || answer == "yes") {
-		return nil
-	}
-	return &codedError{codeNotAgreed, fmt.Errorf("nothing was done")}
-}
-
-// isTerminal says whether somebody sits there.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+	return a.ask(c.Context(), "Go on?")
 }
 
 func effectText(e runtime.Effect) string {

@@ -3,13 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -107,15 +105,6 @@ func (a *app) itemText(i runtime.Item) string {
 	row("detail", oneLine(i.Detail))
 	row("next", a.nextOfItem(i))
 	return b.String() + "\n"
-}
-
-// grantWords are grants as people see them.
-func grantWords(g hostfuncs.Grants) []string {
-	words := slices.Clone(g.HTTP)
-	for _, d := range g.Dirs {
-		words = append(words, toolabi.CleanLine(d.String(), 500))
-	}
-	return words
 }
 
 func (a *app) itemLine(i runtime.Item) map[string]any {

@@ -59,11 +59,11 @@ func runLine(h *wrun.Host, s *journal.State) map[string]any {
 	return line
 }
 
-func orEmpty(steps []journal.Step) []journal.Step {
-	if steps == nil {
-		return []journal.Step{}
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	return steps
+	return list
 }
 
 // stamp is a time as --json shows it: RFC 3339 in UTC with nanoseconds.

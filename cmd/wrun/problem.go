@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
-	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/internal/tooltoml"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
@@ -28,7 +27,7 @@ type problem struct {
 
 // problem finds the words for an error.
 func (a *app) problem(err error) problem {
-	for _, find := range []func(error) (problem, bool){a.runProblem, a.journalProblem, a.inputProblem} {
+	for _, find := range []func(error) (problem, bool){a.runProblem, a.journalProblem, a.grantProblem, a.inputProblem} {
 		if p, ok := find(err); ok {
 			if p.exit == 0 {
 				p.exit = p.code.exit
@@ -261,7 +260,6 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		tool  *toolabi.Error
 
 		ungranted *runtime.UngrantedError
-		conflict  *hostfuncs.GrantConflictError
 	)
 	switch {
 	case errors.As(err, &coded):
@@ -272,11 +270,6 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		return problem{code: codeOtherRun, next: a.cmd("resume " + other.Run)}, true
 	case errors.As(err, &ungranted):
 		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " "), unbegun: true}, true
-	case errors.As(err, &conflict):
-		if conflict.Kind == hostfuncs.GrantedDir {
-			return problem{code: codeDir}, true
-		}
-		return problem{code: codeConflict}, true
 	case errors.Is(err, runtime.ErrNoKey):
 		return problem{code: codeUsage, next: "say --did-not-happen without --new-key"}, true
 	case errors.As(err, &text):

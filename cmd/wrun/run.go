@@ -11,7 +11,6 @@ import (
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/runtime"
-	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -30,7 +29,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 		Example: `  wrun run invoice.yaml --id invoice-7 --input '{"number":7}' --allow-http https://ledger.example.com`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			g, err := grants.grants(c)
+			g, err := a.operatorGrants(c, &grants)
 			if err != nil {
 				return err
 			}
@@ -50,17 +49,21 @@ With --id the same plan with the same input under the same id is one run: a seco
 			if err != nil {
 				return err
 			}
-			read, err := readModules(p, filepath.Dir(args[0]))
+			read, err := a.readModules(p, filepath.Dir(args[0]))
 			if err != nil {
 				return err
 			}
 			return a.driving(c.Context(), true, func(h *wrun.Host) error {
-				modules, err := addModules(c.Context(), h, run, read)
+				modules, err := a.addModules(c.Context(), h, run, read)
+				if err != nil {
+					return err
+				}
+				begun, err := g.of(c.Context(), h, run)
 				if err != nil {
 					return err
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
-					Driver: plan.Name, Version: plan.Version, Plan: text, Input: in, Modules: modules, Grants: g,
+					Driver: plan.Name, Version: plan.Version, Plan: text, Input: in, Modules: modules, Grants: begun,
 					Limits: limits.limits(),
 				}, opts, long)
 			})
@@ -90,15 +93,15 @@ func readPlan(path string, input []byte) (*plan.Plan, []byte, error) {
 	return p, text, nil
 }
 
-// planModule is a module of a plan: its name there, and its bytes.
+// planModule is a module of a plan, with its name there.
 type planModule struct {
 	name string
-	path string
-	wasm []byte
+	foundModule
 }
 
-// readModules reads the modules of a plan, which lie in its directory or below, and holds the plan's calls against them.
-func readModules(p *plan.Plan, dir string) ([]planModule, error) {
+// readModules reads the modules of a plan, which lie in its directory or below or were added, and holds the plan's calls against
+// them.
+func (a *app) readModules(p *plan.Plan, dir string) ([]planModule, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fileError(err)
@@ -107,12 +110,12 @@ func readModules(p *plan.Plan, dir string) ([]planModule, error) {
 	var modules []planModule
 	tools := map[string]toolabi.Tool{}
 	for _, src := range p.Sources() {
-		wasm, manifest, err := readModule(root, dir, src.File)
+		found, err := a.readModule(root, dir, src)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", src.Line, err)
 		}
-		modules = append(modules, planModule{src.Name, filepath.Join(dir, filepath.FromSlash(src.File)), wasm})
-		for _, t := range manifest.Tools {
+		modules = append(modules, planModule{src.Name, found})
+		for _, t := range found.info.Manifest.Tools {
 			tools[src.Name+"."+t.Name] = t
 		}
 	}
@@ -131,33 +134,27 @@ func readModules(p *plan.Plan, dir string) ([]planModule, error) {
 	return modules, nil
 }
 
-func readModule(root *os.Root, dir, file string) ([]byte, *toolabi.Manifest, error) {
-	file = filepath.FromSlash(file)
+func (a *app) readModule(root *os.Root, dir string, src plan.Source) (foundModule, error) {
+	if src.Added != "" {
+		return a.addedModule(src.Added)
+	}
+	file := filepath.FromSlash(src.File)
 	if _, err := root.Stat(file); err != nil { // also when a link leads out of the directory
-		return nil, nil, fileError(err)
+		return foundModule{}, fileError(err)
 	}
-	path := filepath.Join(dir, file)
-	wasm, err := sandbox.ReadFile(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := sandbox.Inspect(wasm)
-	if err != nil {
-		return nil, nil, named(err, path)
-	}
-	return wasm, m.Manifest, nil
+	return a.moduleFile(filepath.Join(dir, file))
 }
 
 // addModules makes the modules of a plan known.
-func addModules(ctx context.Context, h *wrun.Host, run string, modules []planModule) ([]runtime.Module, error) {
+func (a *app) addModules(ctx context.Context, h *wrun.Host, run string, modules []planModule) ([]runtime.Module, error) {
 	var added []runtime.Module
 	for _, m := range modules {
-		a, err := addModule(ctx, h, run, m.wasm, m.path)
+		known, err := a.addModule(ctx, h, run, m.foundModule)
 		if err != nil {
 			return nil, err
 		}
-		a.Name = m.name
-		added = append(added, a)
+		known.Name = m.name
+		added = append(added, known)
 	}
 	return added, nil
 }

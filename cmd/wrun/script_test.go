@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exitsWith, "ledger": ledgerCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule,
+			"exits": exitsWith, "ledger": ledgerCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
 			"filesrun": filesRun,
 		},
 	})

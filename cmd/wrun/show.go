@@ -54,11 +54,13 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	for _, m := range p.spec.Modules {
 		fmt.Fprintf(&b, "module   %s %s, digest %s\n", m.Name, m.Manifest.Version, m.Digest.Short())
 	}
-	for _, origin := range p.grants.HTTP {
-		fmt.Fprintf(&b, "grant    http %s\n", origin)
+	for _, w := range grantWords(p.grants) {
+		fmt.Fprintf(&b, "grant    %s\n", w)
 	}
-	for _, d := range p.grants.Dirs {
-		fmt.Fprintf(&b, "grant    dir %s\n", toolabi.CleanLine(d.String(), 500))
+	for _, m := range p.spec.Modules {
+		for _, w := range grantWords(m.Grants) {
+			fmt.Fprintf(&b, "grant    %s (to %s alone)\n", w, m.Name)
+		}
 	}
 	if fuel := p.spec.Limits.Fuel; fuel != 0 {
 		fmt.Fprintf(&b, "limit    fuel %d for each call\n", fuel)

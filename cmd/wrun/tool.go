@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wrun-dev/wrun/internal/authority"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -15,27 +16,25 @@ import (
 func newTool(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tool",
-		Short: "Build and look at modules",
+		Short: "Build modules, look at them, and add those that you trust",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.verb(newToolBuild(a)), a.verb(newToolWrap(a)), a.verb(newToolInspect(a)))
+	for _, verb := range []func(*app) *cobra.Command{newToolBuild, newToolWrap, newToolInspect, newToolAdd, newToolList, newToolRemove, newToolDiff} {
+		c.AddCommand(a.verb(verb(a)))
+	}
 	return c
 }
 
 func newToolInspect(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "inspect FILE.wasm",
+		Use:   "inspect FILE.wasm|NAME",
 		Short: "Show what a module is and what it could do, without running any of it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			wasm, err := sandbox.ReadFile(args[0])
+			m, err := a.inspect(args[0])
 			if err != nil {
 				return err
-			}
-			m, err := sandbox.Inspect(wasm)
-			if err != nil {
-				return named(err, args[0])
 			}
 			if a.json {
 				return a.line(moduleLine(m))
@@ -45,10 +44,30 @@ func newToolInspect(a *app) *cobra.Command {
 	}
 }
 
+// inspect reads a module, by its file or by the name of a tool that was added, and says what it is.
+func (a *app) inspect(word string) (*sandbox.Module, error) {
+	if !isModuleFile(word) {
+		found, err := a.findModule(word)
+		return found.info, err
+	}
+	wasm, err := sandbox.ReadFile(word)
+	if err != nil {
+		return nil, err
+	}
+	m, err := sandbox.Inspect(wasm)
+	return m, named(err, word)
+}
+
 // describeModule says for people what a module is.
 func describeModule(m *sandbox.Module) string {
 	var b strings.Builder
-	clean := func(s string) string { return toolabi.CleanLine(s, 500) }
+	clean := func(s string) string {
+		line := toolabi.CleanLine(s, 500)
+		if len(s) > 500 { // what is left out must not go unsaid
+			line += fmt.Sprintf(" … (%d bytes in all)", len(s))
+		}
+		return line
+	}
 	fmt.Fprintf(&b, "module   %s %s\n", m.Manifest.Name, m.Manifest.Version)
 	if m.Manifest.Description != "" {
 		fmt.Fprintf(&b, "about    %s\n", clean(m.Manifest.Description))
@@ -75,7 +94,10 @@ func describeModule(m *sandbox.Module) string {
 	for _, c := range m.Manifest.Capabilities {
 		fmt.Fprintf(&b, "wants    %s, %s\n", c.Name, clean(c.Reason))
 		for _, t := range c.Targets {
-			fmt.Fprintf(&b, "         to reach %s\n", clean(t))
+			fmt.Fprintf(&b, "         %s\n", clean(authority.TargetWords(c.Name, t)))
+		}
+		if len(c.Secrets) > 0 {
+			fmt.Fprintf(&b, "         with secret %s\n", strings.Join(c.Secrets, ", "))
 		}
 	}
 	fmt.Fprintf(&b, "imports  %s\n", orNone(m.Functions))

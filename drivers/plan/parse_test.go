@@ -198,3 +198,26 @@ func TestAtMostTwentyMistakesAreReported(t *testing.T) {
 		t.Errorf("%d lines of mistakes, want 20", got)
 	}
 }
+
+// Which files there are does not decide it: a name is the operator's, a file is one that looks like it.
+func TestASourceIsAFileOrTheNameOfAToolThatWasAdded(t *testing.T) {
+	for source, want := range map[string]plan.Source{
+		"./payments": {File: "./payments"}, "payments.wasm": {File: "payments.wasm"}, "a/b": {File: "a/b"}, "X.WASM": {File: "X.WASM"},
+		"payments": {Added: "payments"}, "wasm": {Added: "wasm"}, "a-b": {Added: "a-b"},
+	} {
+		p, err := plan.Parse([]byte("tools: {m: " + source + "}\nsteps: [{id: a, tool: m.t}]\n"))
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		want.Name, want.Line = "m", 1
+		if got := p.Sources(); len(got) != 1 || got[0] != want {
+			t.Errorf("%s is %+v, want %+v", source, got, want)
+		}
+	}
+	for _, source := range []string{"Payments", "pay ments", "payments.yaml", "payménts", "-a"} {
+		if _, err := plan.Parse([]byte("tools: {m: '" + source + "'}\nsteps: [{id: a, tool: m.t}]\n")); err == nil {
+			t.Errorf("%s is taken", source)
+		}
+	}
+}

@@ -30,12 +30,25 @@ func (p *parser) sources(n *yaml.Node) {
 		if file == "" {
 			continue
 		}
-		if wrong := checkFile(file); wrong != "" {
+		source := Source{Name: k.Value, Line: k.Line}
+		switch wrong := checkFile(file); {
+		case wrong != "":
 			p.fail(v, "the file %.120q %s", file, wrong)
+		case isFile(file):
+			source.File = file
+		case moduleName.MatchString(file):
+			source.Added = file
+		default:
+			p.fail(v, "%.120q is neither a file, which has a / in it or .wasm at its end, nor the name of a module that was added", file)
 		}
 		p.known[k.Value] = true
-		p.plan.sources = append(p.plan.sources, Source{Name: k.Value, File: file, Line: k.Line})
+		p.plan.sources = append(p.plan.sources, source)
 	}
+}
+
+// isFile says whether a source is a file, and not the name of a module that was added: whichever files there are.
+func isFile(source string) bool {
+	return strings.ContainsAny(source, `/\`) || strings.HasSuffix(strings.ToLower(source), ".wasm")
 }
 
 // checkFile says what is wrong with a reference to a file, or "". The answer is the same on every system.

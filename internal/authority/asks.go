@@ -62,6 +62,24 @@ func only(methods []string, these ...string) (kept []string) {
 	return kept
 }
 
+// TargetWords says what a target of a function is.
+func TargetWords(function, target string) string {
+	what := "to reach"
+	switch {
+	case function == toolabi.FuncToolCall:
+		what = "to call"
+	case function == toolabi.FuncSecretHas:
+		what = "secret"
+	case function == toolabi.FuncConfigGet:
+		what = "setting"
+	case function == toolabi.FuncMailSend:
+		what = "to write to"
+	case slices.Contains(kvFuncs, function):
+		what = "store"
+	}
+	return what + " " + target
+}
+
 // stores returns the stores that a manifest asks for by name, its own where it names none, each with whether it would change it.
 func stores(m *toolabi.Manifest) (wanted []hostfuncs.KVGrant) {
 	for _, c := range asked(m, kvFuncs) {

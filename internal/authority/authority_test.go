@@ -154,7 +154,7 @@ func TestVersionsAreComparedAndWhatIsWiderIsMarked(t *testing.T) {
 		{"capability", func(m *authority.Module) {
 			m.Manifest.Capabilities = append(m.Manifest.Capabilities, toolabi.Capability{Name: toolabi.FuncKVDelete, Reason: "to forget", Targets: []string{"shop"}})
 			m.Functions = append(m.Functions, toolabi.FuncKVDelete)
-		}, "+kv_delete: added: to forget\n+kv_delete: added: to reach shop\n+imports: added: kv_delete"},
+		}, "+kv_delete: added: to forget\n+kv_delete: added: store shop\n+imports: added: kv_delete"},
 		{"target", func(m *authority.Module) {
 			cap(m.Manifest, toolabi.FuncHTTPSend).Targets[0] = "https://b.example"
 		}, "+http_send: added: to reach https://b.example\n http_send: removed: to reach POST https://a.example/v1/buy"},
@@ -163,7 +163,7 @@ func TestVersionsAreComparedAndWhatIsWiderIsMarked(t *testing.T) {
 		}, " http_send: added: to reach POST https://a.example/v1/buy/now\n http_send: removed: to reach POST https://a.example/v1/buy"},
 		{"no targets", func(m *authority.Module) {
 			cap(m.Manifest, toolabi.FuncKVGet).Targets = nil
-		}, "+kv_get: whatever is granted, was 2 targets\n kv_get: removed: to reach shop\n kv_get: removed: to reach prices"},
+		}, "+kv_get: whatever is granted, was 2 targets\n kv_get: removed: store shop\n kv_get: removed: store prices"},
 		{"secret", func(m *authority.Module) {
 			cap(m.Manifest, toolabi.FuncHTTPSend).Secrets = []string{"key", "k2"}
 		}, "+http_send: added: secret k2"},

@@ -90,7 +90,9 @@ func (c *comparison) capabilities(a, b *toolabi.Manifest) {
 		i := slices.IndexFunc(a.Capabilities, func(have toolabi.Capability) bool { return have.Name == want.Name })
 		if i < 0 {
 			c.add(want.Name, true, "added: %s", want.Reason)
-			c.list(want.Name, "to reach ", nil, want.Targets, true)
+			for _, t := range want.Targets {
+				c.add(want.Name, true, "added: %s", TargetWords(want.Name, t))
+			}
 			c.list(want.Name, "secret ", nil, want.Secrets, true)
 			continue
 		}
@@ -112,12 +114,12 @@ func (c *comparison) capability(a, b toolabi.Capability) {
 	}
 	for _, t := range b.Targets {
 		if !slices.Contains(a.Targets, t) {
-			c.add(b.Name, len(a.Targets) > 0 && !within(a, t), "added: to reach %s", t)
+			c.add(b.Name, len(a.Targets) > 0 && !within(a, t), "added: %s", TargetWords(b.Name, t))
 		}
 	}
 	for _, t := range a.Targets {
 		if !slices.Contains(b.Targets, t) {
-			c.add(b.Name, false, "removed: to reach %s", t)
+			c.add(b.Name, false, "removed: %s", TargetWords(b.Name, t))
 		}
 	}
 	c.list(b.Name, "secret ", a.Secrets, b.Secrets, true)

@@ -52,7 +52,7 @@ func (n *needs) add(reason, flag, value, what string, args ...any) {
 func (n *needs) http() {
 	for _, c := range asked(n.manifest, httpFuncs) {
 		if len(c.Targets) == 0 && len(n.grants.HTTP) == 0 {
-			n.add(c.Reason, "allow-http", "ORIGIN", "to reach what is granted")
+			n.add(c.Reason, "allow-http", "ORIGIN", "to reach servers that you name")
 		}
 		for _, t := range targets(c) {
 			if covered(n.grants.HTTP, t) {
@@ -159,7 +159,7 @@ func (n *needs) mail() {
 			}
 		}
 		if len(c.Targets) == 0 && len(mail.To) == 0 {
-			n.add(c.Reason, "mail-to", "ADDRESS", "mail to whoever is granted")
+			n.add(c.Reason, "mail-to", "ADDRESS", "mail to people that you name")
 		}
 	}
 }

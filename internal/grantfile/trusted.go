@@ -12,8 +12,10 @@ import (
 // UntrustedError says that somebody else could have written a file or a directory of the configuration.
 type UntrustedError struct {
 	Path string
-	// Why is the rest of the sentence, Fix a command that puts it right; "" when there is none to recommend.
-	Why, Fix string
+	// Why is the rest of the sentence.
+	Why string
+	// Mode says that it is the mode which lets others write, and not the owner.
+	Mode bool
 }
 
 // Error names both.

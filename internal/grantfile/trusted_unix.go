@@ -14,7 +14,7 @@ func trust(path string, info fs.FileInfo) error {
 		return &UntrustedError{Path: path, Why: fmt.Sprintf("belongs to another user (%d), who could grant what they like; what grants has to be the user's own", s.Uid)}
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return &UntrustedError{Path: path, Why: fmt.Sprintf("can be written by others (mode %04o), who could grant what they like", info.Mode().Perm()), Fix: "chmod go-w " + path}
+		return &UntrustedError{Path: path, Why: fmt.Sprintf("can be written by others (mode %04o), who could grant what they like", info.Mode().Perm()), Mode: true}
 	}
 	return nil
 }
