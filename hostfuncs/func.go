@@ -60,7 +60,7 @@ type Pending struct {
 type Call struct {
 	// Run and Step name the use.
 	Run, Step string
-	// Module and Tool say who asks.
+	// Module and Tool say who asks. The module's name is that of its manifest, whatever a driver calls it by.
 	Module, Tool string
 	// Grants is what the operator lets the module do.
 	Grants Grants

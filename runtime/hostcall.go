@@ -191,7 +191,7 @@ func (f *frame) repeats(o op, intent *journal.Entry) bool {
 func (f *frame) hostCall(fn hostfuncs.Func, intent *journal.Entry) hostfuncs.Call {
 	r := f.run
 	c := hostfuncs.Call{
-		Run: r.id, Step: string(f.step), Module: f.module.Name, Tool: f.tool.Name, Grants: f.grants,
+		Run: r.id, Step: string(f.step), Module: f.module.own(), Tool: f.tool.Name, Grants: f.grants,
 		Now: r.engine.cfg.Now, Repeatable: true,
 		Log: func(level uint8, message string) {
 			r.engine.observe(Event{Run: r.id, Step: f.step, Name: f.tool.Name, Phase: Said, Level: level, Text: message})

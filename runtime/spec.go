@@ -112,6 +112,14 @@ func (s *Spec) ownGrants() []hostfuncs.Grants {
 	return own
 }
 
+// own is the module's own name, which is not the driver's to choose: its store and its settings belong to it.
+func (m Module) own() string {
+	if m.Manifest.Name != "" {
+		return m.Manifest.Name
+	}
+	return m.Name
+}
+
 // granted is what the module may do in a run with these grants.
 func (m Module) granted(run hostfuncs.Grants) hostfuncs.Grants {
 	if m.Grants.IsZero() {
