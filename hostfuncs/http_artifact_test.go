@@ -324,7 +324,7 @@ func TestAnArtifactThatIsReadTooLateIsNotDamaged(t *testing.T) {
 		c := keeping(nil, 1<<30, s.url)
 		c.Artifacts = &stalling{begin: begin}
 		req := post(s.url)
-		req.Body, req.BodyArtifact, req.TimeoutMS = nil, nameOf(""), 100
+		req.Body, req.BodyArtifact, req.TimeoutMS = nil, nameOf(""), 400
 		_, err := send(t, hostfuncs.Config{}, c, req)
 		wantError(t, err, timedOut, effect)
 	}

@@ -109,7 +109,7 @@ func bomb(headers string) func(*rawServer, net.Conn) {
 	})
 }
 
-func impatient(r *toolabi.HTTPRequest)     { r.TimeoutMS = 150 }
+func impatient(r *toolabi.HTTPRequest)     { r.TimeoutMS = 400 }
 func decompressing(r *toolabi.HTTPRequest) { r.Decompress = true }
 
 func body(want string) func(toolabi.HTTPReply) bool {

@@ -266,7 +266,7 @@ func TestOneDeadlineHoldsForAllHops(t *testing.T) {
 	w := redirecting(t, map[string]string{"a.example/x": to(302, "/y"), "a.example/y": ""})
 	cfg := w.everywhere()
 	req := get("http://a.example/x", 5)
-	req.TimeoutMS = 100
+	req.TimeoutMS = 400
 	stuck := serveRaw(t, func(_ *rawServer, c net.Conn) { untilGone(c) })
 	n := 0
 	dial := cfg.Dial
