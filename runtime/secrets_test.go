@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -72,6 +73,11 @@ func (s *saying) all() string {
 	return strings.Join(s.said, "\n")
 }
 
+// logOf finds log.
+func logOf(funcs []hostfuncs.Func) hostfuncs.Func {
+	return funcs[slices.IndexFunc(funcs, func(f hostfuncs.Func) bool { return f.Name == toolabi.FuncLog })]
+}
+
 func TestNoValueOfASecretIsWrittenOrSaid(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tool  tool
@@ -80,6 +86,8 @@ func TestNoValueOfASecretIsWrittenOrSaid(t *testing.T) {
 		// want is in what the tool, the driver or people are told; sent says that an effect takes place.
 		want string
 		sent bool
+		// funcs take the place of those of their names.
+		funcs []hostfuncs.Func
 	}{
 		"a request": {
 			tool: func(g *guest, _ string) string { return g.must(toolabi.FuncHTTPSend, "token "+canary) },
@@ -138,6 +146,15 @@ func TestNoValueOfASecretIsWrittenOrSaid(t *testing.T) {
 		"a log line": {
 			tool: func(g *guest, _ string) string { g.must(toolabi.FuncLog, "it is "+canary); return `1` }, want: "it is [secret:key]",
 		},
+		"a log line that is to pass for several": {
+			tool: func(g *guest, _ string) string {
+				req, _ := toolabi.Encode(toolabi.LogRequest{Message: "a\r\n\x1b[2KERROR " + canary[:9] + "\x1b[0m" + canary[9:] + strings.Repeat("x", toolabi.MaxText)})
+				g.must(toolabi.FuncLog, string(req))
+				return `1`
+			},
+			funcs: []hostfuncs.Func{logOf(hostfuncs.Standard(hostfuncs.Config{}))},
+			want:  "a  ERROR [secret:key]xxx",
+		},
 		"the error of a tool": {
 			tool: func(*guest, string) string { panic(toolabi.NewError(toolabi.Failed, "declined "+canary)) }, want: "declined [secret:key]",
 		},
@@ -184,6 +201,9 @@ func TestNoValueOfASecretIsWrittenOrSaid(t *testing.T) {
 			sent := false
 			p := m.process(m.mem.Handle(), func(c *runtime.Config) {
 				c.Secrets, c.Observe = knowing(t), people.observe
+				for _, f := range tt.funcs {
+					c.Funcs = append(slices.DeleteFunc(c.Funcs, func(old hostfuncs.Func) bool { return old.Name == f.Name }), f)
+				}
 				if tt.send != nil {
 					c.Funcs[0].Call = func(ctx context.Context, c hostfuncs.Call, req []byte) ([]byte, error) {
 						if tt.sent {

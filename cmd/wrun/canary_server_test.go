@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,7 @@ type echo struct {
 	mu        sync.Mutex
 	otherwise string   // guarded by mu
 	got       []string // guarded by mu: the secrets that it was sent
+	keys      []string // guarded by mu: the idempotency keys that it was sent
 	held      chan struct{}
 	once      sync.Once
 }
@@ -42,15 +44,25 @@ func (e *echo) serve(w http.ResponseWriter, r *http.Request) {
 	value, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	e.mu.Lock()
 	e.got = append(e.got, value, string(body), r.URL.String())
+	e.keys = append(e.keys, r.Header.Get("Idempotency-Key"))
 	if !sent {
 		value = e.otherwise
 	}
 	e.mu.Unlock()
 	kind := strings.TrimPrefix(r.URL.Path, "/")
-	if kind == "hold" {
-		e.once.Do(func() { close(e.held) })
+	switch kind {
+	case "hold":
 		<-r.Context().Done()
 		return
+	case "hold-once":
+		first := false
+		e.once.Do(func() { first = true })
+		if first {
+			close(e.held)
+			<-r.Context().Done()
+			return
+		}
+		kind = "json"
 	}
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -81,6 +93,13 @@ func (e *echo) sent(value string) bool {
 		}
 	}
 	return false
+}
+
+// under returns the idempotency keys that the server was sent, each once.
+func (e *echo) under() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Compact(slices.Sorted(slices.Values(e.keys)))
 }
 
 // bodies are the kinds of replies that differ in their body.

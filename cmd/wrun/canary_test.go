@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -47,6 +48,7 @@ type aviary struct {
 	other  *echo
 	module runtime.Module
 	host   *wrun.Host
+	clean  map[string]bool // blobs without the canary
 
 	mu   sync.Mutex
 	said strings.Builder // guarded by mu: what people are told
@@ -54,7 +56,7 @@ type aviary struct {
 }
 
 func newAviary(t *testing.T) *aviary {
-	a := &aviary{t: t, dir: t.TempDir(), server: newEcho(t, around(controlCore)), other: newEcho(t, around(controlCore))}
+	a := &aviary{t: t, clean: map[string]bool{}, dir: t.TempDir(), server: newEcho(t, around(controlCore)), other: newEcho(t, around(controlCore))}
 	a.source = filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(a.source, []byte(canaryValue+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -171,7 +173,7 @@ func (a *aviary) absent(what string, o told) {
 	if form := n.in([]byte(o.text())); form != "" {
 		a.t.Errorf("%s: the canary was told (%s): %.600s", what, form, o.text())
 	}
-	if found := n.below(a.t, a.dir); found != nil {
+	if found := n.below(a.t, a.dir, a.clean); found != nil {
 		a.t.Fatalf("%s: the canary is in %v", what, found)
 	}
 	if a.other.sent(canaryCore) {
@@ -219,6 +221,11 @@ func TestTheCanaryIsNowhere(t *testing.T) {
 	}
 	if !a.server.sent(canaryValue) {
 		t.Error("the server was never sent the secret")
+	}
+	for _, name := range []string{"journal.db", "journal.db.blobs"} {
+		if info, err := os.Stat(filepath.Join(a.dir, name)); err != nil || goruntime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s may be read by others: %v, %v", name, info.Mode(), err)
+		}
 	}
 	for _, end := range []string{"error", "panic", "approve"} {
 		for _, kind := range []string{"json", "cut"} {
@@ -287,7 +294,7 @@ func TestTheControlIsEverywhere(t *testing.T) {
 				t.Error("the control is not sent elsewhere")
 			}
 		}
-		if n.below(t, a.dir) == nil {
+		if n.below(t, a.dir, nil) == nil {
 			t.Errorf("%s: the control is not written anywhere", place)
 		}
 	}
@@ -329,7 +336,7 @@ func TestTheCanaryIsNotInWhatPeopleSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := a.command("resolve", o.run, string(doubt.Step), "--happened", "@"+reply)
-	if err == nil || !strings.Contains(out, "holds the value of secret key") || !strings.Contains(out, "[secret:key]") {
+	if err == nil || !strings.Contains(out, "error[W0111]") || !strings.Contains(out, "holds the value of secret key") || !strings.Contains(out, "[secret:key]") {
 		t.Errorf("a reply with the value was taken: %v, %s", err, out)
 	}
 	a.absent("resolve", told{output: out})
@@ -373,19 +380,29 @@ func TestTheCanaryIsNotLeftByAKilledProcess(t *testing.T) {
 	}
 	for _, tool := range []string{"once", "again"} {
 		a := newAviary(t)
-		out := a.killed(a.spec(tool, order{Method: "POST", URL: "/hold", TimeoutMS: 60_000, Put: places}))
+		out := a.killed(a.spec(tool, order{Method: "POST", URL: "/hold-once", TimeoutMS: 60_000, Put: places}))
 		if !a.server.sent(canaryValue) {
 			t.Fatal("it was killed before the server had the secret")
 		}
 		a.absent("killed in "+tool, told{output: out})
-		a.server.Close() // what is sent again finds nobody
-		a.open(nil)
-		_, err := a.host.Resume(t.Context(), "r1")
-		var doubt *runtime.UncertainError
-		if errors.As(err, &doubt) != (tool == "once") {
-			t.Errorf("%s was resumed with %v", tool, err)
+		core := controlCore + "changed" // the value has changed since
+		if err := os.WriteFile(a.source, []byte(around(core)), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		a.absent("resumed "+tool, told{err: err})
+		a.open(nil)
+		res, err := a.host.Resume(t.Context(), "r1")
+		var doubt *runtime.UncertainError
+		if again := tool == "again"; errors.As(err, &doubt) == again || a.server.sent(core) != again {
+			t.Errorf("%s was resumed with %v; it was sent again: %v", tool, err, a.server.sent(core))
+		}
+		// The key is made of the request before values are filled in, so it is the same with another value.
+		if keys := a.server.under(); len(keys) != 1 || keys[0] == "" {
+			t.Errorf("%s was sent under the keys %q", tool, keys)
+		}
+		a.absent("resumed "+tool, told{err: err, output: string(res.Output)})
+		if found := needlesOf(core).below(t, a.dir, nil); found != nil {
+			t.Errorf("resumed %s: the new value is in %v", tool, found)
+		}
 	}
 }
 

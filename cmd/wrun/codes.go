@@ -75,6 +75,10 @@ which it would have denied. docs/policy.md and docs/grants.md describe the files
 	codeNotAgreed = code{"W0109", exitUsage, "not agreed to", `
 The command asked whether to go on, and was not told to. Nothing was done.`}
 
+	codeSecret = code{"W0111", exitUsage, "it holds the value of a secret", `
+What was given would be written into the journal, and holds the value of a secret in some
+form. Nothing was written. Give it with the mark that the message shows in place of the
+value. docs/secrets.md says what is looked for.`}
 	codeManifest = code{"W0110", exitUsage, "the manifest has mistakes", `
 A manifest that is written as TOML is read strictly: a field that there is not, a value of
 another type, or a manifest that contradicts itself is refused, with the line. docs/abi.md
@@ -296,7 +300,7 @@ Something went wrong that has no code of its own. The message says what.`}
 
 // codes lists every code in order.
 var codes = []code{
-	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest,
+	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,

@@ -260,6 +260,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		tool  *toolabi.Error
 
 		ungranted *runtime.UngrantedError
+		secret    *runtime.SecretError
 	)
 	switch {
 	case errors.As(err, &coded):
@@ -270,6 +271,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		return problem{code: codeOtherRun, next: a.cmd("resume " + other.Run)}, true
 	case errors.As(err, &ungranted):
 		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " "), unbegun: true}, true
+	case errors.As(err, &secret):
+		return problem{code: codeSecret}, true
 	case errors.Is(err, runtime.ErrNoKey):
 		return problem{code: codeUsage, next: "say --did-not-happen without --new-key"}, true
 	case errors.As(err, &text):
