@@ -91,7 +91,11 @@ func (a *app) runProblem(err error) (problem, bool) {
 		if gone.Run == "" {
 			return problem{code: codeDir, next: "the same command, with a directory that can be used", unbegun: true}, true
 		}
-		return problem{code: codeDir, where: gone.Run, known: "nothing was entered; the run goes on once the directory is back"}, true
+		known := "nothing was entered; the run goes on once the directory is back"
+		if errors.As(err, new(*hostfuncs.WorkspaceError)) {
+			known = "what the tool did before is recorded; the run goes on once the workspace can be used"
+		}
+		return problem{code: codeDir, where: gone.Run, known: known}, true
 	case errors.As(err, &diverged):
 		return problem{code: codeDiverged, next: a.cmd("log " + diverged.Run)}, true
 	case errors.As(err, &busy):
