@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"time"
-
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // Config is what the standard host functions stand on. The zero value works: the system's resolver, clock, dialer and
@@ -71,12 +69,4 @@ func Standard(cfg Config) []Func {
 		workspaceRemoveFunc(),
 		mailFunc(&post{web: web, vault: cfg.Secrets, now: cfg.Now}),
 	}
-}
-
-// missing is a function that this version does not have.
-func missing(name string) Func {
-	f, _ := toolabi.FunctionByName(name)
-	return Func{Name: name, Class: f.Class, Call: func(context.Context, Call, []byte) ([]byte, error) {
-		return nil, toolabi.NewError(toolabi.Invalid, name+": this version does not have it yet")
-	}}
 }
