@@ -35,7 +35,7 @@ func (r *reader) manifest(doc map[string]any) *toolabi.Manifest {
 		}),
 		"capabilities": r.list(func(path string, v any) {
 			var c toolabi.Capability
-			r.table(path, v, map[string]take{"name": r.text(&c.Name), "reason": r.text(&c.Reason), "targets": r.texts(&c.Targets)})
+			r.table(path, v, map[string]take{"name": r.text(&c.Name), "reason": r.text(&c.Reason), "targets": r.texts(&c.Targets), "secrets": r.texts(&c.Secrets)})
 			m.Capabilities = append(m.Capabilities, c)
 		}),
 		"limits": func(path string, v any) {

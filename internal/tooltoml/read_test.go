@@ -231,3 +231,10 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestACapabilityNamesTheSecretsOfItsRequests(t *testing.T) {
+	m, err := tooltoml.Read([]byte("name = 'a'\nversion = '1.0.0'\ntools = [{ name = 'b' }]\ncapabilities = [{ name = 'http_send', reason = 'r', secrets = ['key'] }]\n"))
+	if err != nil || len(m.Capabilities) != 1 || len(m.Capabilities[0].Secrets) != 1 || m.Capabilities[0].Secrets[0] != "key" {
+		t.Errorf("got %+v, %v", m, err)
+	}
+}
