@@ -1,6 +1,7 @@
 package grantfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -34,7 +35,11 @@ func Parse(text []byte) (hostfuncs.Grants, error) {
 // reader reads nodes that were vetted, and collects what is wrong with them.
 type reader struct{ found []*strictyaml.Mistake }
 
+// err joins what was found, in the order of the file.
 func (r *reader) err() error {
+	slices.SortStableFunc(r.found, func(a, b *strictyaml.Mistake) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
+	})
 	var errs []error
 	for _, m := range r.found {
 		errs = append(errs, m)
