@@ -109,3 +109,48 @@ func TestAModuleIsItsManifestsNameToHostFunctions(t *testing.T) {
 		t.Errorf("it is %q, %v, want m", seen, err)
 	}
 }
+
+// What was remembered for a module, what a run begins with and what a resume adds say the same of what can be only one thing.
+func TestGrantsOfAModuleAndOfItsRunDoNotContradictEachOther(t *testing.T) {
+	secret := func(source string) hostfuncs.Grants {
+		return hostfuncs.Grants{Secrets: []hostfuncs.SecretGrant{{Name: "key", Source: source}}}
+	}
+	in := func(dir string) hostfuncs.Grants {
+		return hostfuncs.Grants{Workspace: hostfuncs.WorkspaceGrant{Path: dir, Write: true}}
+	}
+	a, b := t.TempDir(), t.TempDir()
+	for _, c := range []struct {
+		name        string
+		module, run hostfuncs.Grants
+		more        hostfuncs.Grants
+		begins      bool // without contradiction
+		goesOn      bool
+	}{
+		{"the same", secret("env:A"), secret("env:A"), secret("env:A"), true, true},
+		{"another source", secret("env:A"), secret("env:B"), hostfuncs.Grants{}, false, false},
+		{"another source on a resume", secret("env:A"), hostfuncs.Grants{}, secret("env:B"), true, false},
+		{"another workspace", in(a), in(b), hostfuncs.Grants{}, false, false},
+		{"a workspace that moves", in(a), hostfuncs.Grants{}, in(b), true, true},
+		{"what is not valid", hostfuncs.Grants{}, hostfuncs.Grants{}, hostfuncs.Grants{HTTP: []string{"https://A.example"}}, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newMachine(t, map[string]tool{"pure": func(*guest, string) string { return `1` }})
+			spec, modules := m.spec(`{}`)
+			spec.Grants, spec.Modules[0].Grants = c.run, c.module
+			p := m.start(nil)
+			_, err := p.Start(t.Context(), "r", spec, modules, false)
+			var conflict *hostfuncs.GrantConflictError
+			if (err == nil) != c.begins || err != nil && !errors.As(err, &conflict) {
+				t.Fatalf("it begins with %v", err)
+			}
+			if !c.begins {
+				return
+			}
+			length := len(m.log())
+			_, err = p.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("pure")}, Grants: c.more})
+			if (err == nil) != c.goesOn || err != nil && len(m.log()) != length {
+				t.Errorf("it goes on with %v, and the log has %d entries, had %d", err, len(m.log()), length)
+			}
+		})
+	}
+}
