@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/internal/tooltoml"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
