@@ -30,10 +30,11 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts of testdata, each in a directory of its own with a journal of its own, with the bundled
 // tools as payments.wasm and text.wasm, a guest that waits and calls tools as flows.wasm, and two programs without a manifest:
-// observer.wasm says what it sees, words.wasm counts what it reads.
+// observer.wasm says what it sees, words.wasm counts what it reads. desk.wasm works with files.
 func TestScripts(t *testing.T) {
 	payments, text, flows := wasmtest.Tool(t, "tools/payments"), wasmtest.Tool(t, "tools/text"), wasmtest.Tool(t, "internal/wasmtest/guests/flows")
 	observer, words := wasmtest.Command(t, "internal/wasmtest/guests/observer"), wasmtest.Command(t, "internal/wasmtest/guests/words")
+	desk := wasmtest.Tool(t, "internal/wasmtest/guests/desk")
 	cache := wasmtest.CodeCache(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -45,7 +46,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Values[ledgerKey{}] = new(*ledger.Server)
 			env.Defer(func() { checkJournal(t, filepath.Join(env.WorkDir, "state", "journal.db")) })
-			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words} {
+			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words, "desk.wasm": desk} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), wasm, 0o600); err != nil {
 					return err
 				}
