@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/wrun-dev/wrun/internal/ledger"
+	"github.com/wrun-dev/wrun/internal/mailserver"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
 	"github.com/wrun-dev/wrun/journal/boltdb"
 	"github.com/wrun-dev/wrun/journal/journaltest"
@@ -29,10 +30,11 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts of testdata, each in a directory of its own with a journal of its own, with the bundled
-// tools as payments.wasm and text.wasm, a guest that waits and calls tools as flows.wasm, and two programs without a manifest:
+// tools as payments.wasm, text.wasm and mailer.wasm, a guest that waits and calls tools as flows.wasm, and two programs without a manifest:
 // observer.wasm says what it sees, words.wasm counts what it reads. desk.wasm works with files.
 func TestScripts(t *testing.T) {
 	payments, text, flows := wasmtest.Tool(t, "tools/payments"), wasmtest.Tool(t, "tools/text"), wasmtest.Tool(t, "internal/wasmtest/guests/flows")
+	mailer := wasmtest.Tool(t, "tools/mailer")
 	observer, words := wasmtest.Command(t, "internal/wasmtest/guests/observer"), wasmtest.Command(t, "internal/wasmtest/guests/words")
 	desk := wasmtest.Tool(t, "internal/wasmtest/guests/desk")
 	cache := wasmtest.CodeCache(t)
@@ -45,8 +47,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("WRUN_CACHE", cache)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Values[ledgerKey{}] = new(*ledger.Server)
+			env.Values[mailKey{}] = new(*mailserver.Server)
 			env.Defer(func() { checkJournal(t, filepath.Join(env.WorkDir, "state", "journal.db")) })
-			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words, "desk.wasm": desk} {
+			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "mailer.wasm": mailer, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words, "desk.wasm": desk} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), wasm, 0o600); err != nil {
 					return err
 				}
@@ -54,7 +57,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exitsWith, "ledger": ledgerCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
+			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
 			"filesrun": filesRun,
 		},
 	})
