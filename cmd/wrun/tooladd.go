@@ -106,17 +106,20 @@ func (a *app) proposal(path string, flags hostfuncs.Grants) (*proposal, error) {
 	unsaid := func(w grantfile.Word) bool { return !said[slot(w)] }
 	all, offered := flags, authority.Offered(m)
 	if p.before != nil {
-		all = all.Union(selected(p.before.Grants, unsaid))
+		all = all.Union(grantfile.Select(p.before.Grants, unsaid))
 	}
 	if p.was != nil { // what was offered then was decided about then
 		decided := grantfile.Words(authority.Offered(p.was.Manifest))
-		offered = selected(offered, func(w grantfile.Word) bool { return !slices.Contains(decided, w) })
+		offered = grantfile.Select(offered, func(w grantfile.Word) bool { return !slices.Contains(decided, w) })
 	}
 	flagged := grantfile.Words(flags)
 	p.grants, p.useless = authority.Usable(m, all)
-	p.useless = selected(p.useless, func(w grantfile.Word) bool { return slices.Contains(flagged, w) })
-	p.grants = p.grants.Union(selected(offered, unsaid))
-	return p, p.grants.Validate()
+	p.useless = grantfile.Select(p.useless, func(w grantfile.Word) bool { return slices.Contains(flagged, w) })
+	p.grants = p.grants.Union(grantfile.Select(offered, unsaid))
+	if err := p.grants.Validate(); err != nil {
+		return nil, &codedError{codeModule, fmt.Errorf("%s: what it would be granted: %w", path, err)}
+	}
+	return p, nil
 }
 
 // slot is what a flag takes the place of, of what was granted before or a manifest determines: the secret, the setting, the store
@@ -130,16 +133,6 @@ func slot(w grantfile.Word) string {
 		return w.Flag + " " + strings.TrimSuffix(w.Value, ":ro")
 	}
 	return w.Flag
-}
-
-// selected are those of the grants that are to be kept.
-func selected(g hostfuncs.Grants, keep func(grantfile.Word) bool) (kept hostfuncs.Grants) {
-	for _, w := range grantfile.Words(g) {
-		if keep(w) {
-			kept, _ = grantfile.With(kept, w) // a word of valid grants is valid
-		}
-	}
-	return kept
 }
 
 // remember finds what was added under the name.

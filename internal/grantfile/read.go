@@ -97,9 +97,11 @@ func (r *reader) grants(n *yaml.Node, what string) (g hostfuncs.Grants) {
 		case len(v.Content) > hostfuncs.MaxGrants:
 			r.fail(v, "%q has %d entries, at most %d are allowed", k.flag, len(v.Content), hostfuncs.MaxGrants)
 		default:
+			var ofKind hostfuncs.Grants // by itself, since a union takes as long as there is of everything
 			for _, one := range v.Content {
-				g = r.with(g, k.flag, one)
+				ofKind = r.with(ofKind, k.flag, one)
 			}
+			g = g.Union(ofKind)
 		}
 	}
 	if len(r.found) == 0 {

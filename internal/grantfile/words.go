@@ -118,6 +118,23 @@ func Words(g hostfuncs.Grants) (words []Word) {
 	return words
 }
 
+// Select returns those of the grants whose words are to be kept. g is valid.
+func Select(g hostfuncs.Grants, keep func(Word) bool) (kept hostfuncs.Grants) {
+	for _, k := range kinds {
+		var ofKind hostfuncs.Grants // by itself, since a union takes as long as there is of everything
+		for _, text := range k.write(g) {
+			if !keep(Word{k.flag, text}) {
+				continue
+			}
+			if one, err := k.read(text); err == nil { // as it was written from what is valid
+				ofKind = ofKind.Union(one)
+			}
+		}
+		kept = kept.Union(ofKind)
+	}
+	return kept
+}
+
 // With returns g with what w grants. Errors: what is wrong with the value; *hostfuncs.GrantConflictError.
 func With(g hostfuncs.Grants, w Word) (hostfuncs.Grants, error) {
 	k, ok := kindOf(w.Flag)
