@@ -33,9 +33,7 @@ func imports() []Case {
 			t.invoke(0, Times(5, I32Const(3)), I64Const(-1), I64Const(-1), I32Const(0), I32Const(0), Call(open),
 				I32Const(52), I32Eq, I32Eqz, If, Unreachable, End)
 		}),
-		wants("W48", "keys-and-values", toolabi.ImportModule, "kv_put", i32s, i64, "does not offer"),
-		wants("W49", "artifacts", toolabi.ImportModule, "artifact_put", i32s, i64, "does not offer"),
-		wants("W50", "secrets", toolabi.ImportModule, "secret_get", i32s, i64, "does not offer"),
+		wants("W50", "the-value-of-a-secret", toolabi.ImportModule, "secret_get", i32s, i64, "does not offer"),
 		unasked,
 	}
 }
