@@ -20,7 +20,7 @@ type World struct {
 	// Idempotency-Key as the host sets it, another one for each request.
 	HTTP http.Handler
 	// Exchange answers http_fetch and http_send in place of HTTP. name is the function's; the error is what the tool
-	// gets, so that a test can let a request be denied or time out.
+	// gets, so that a test can let a request be denied or time out. Nothing is filled in, decompressed or followed for it.
 	Exchange func(name string, req toolabi.HTTPRequest) (toolabi.HTTPReply, error)
 	// Clock answers clock, and lets a tool sleep: a sleep returns at once, and the clock shows that much more from then on.
 	Clock func() time.Time
@@ -33,6 +33,11 @@ type World struct {
 	Tools map[string]func(input []byte) (output []byte, err error)
 	// Files are the files of the workspace, by their paths. nil means that there is none; an empty one is not nil.
 	Files map[string][]byte
+	// Config are the values that are set for the module. nil means that config_get fails the test; an empty one is not nil.
+	Config map[string]string
+	// Secrets are those that are granted, with their values, which requests of http_fetch and http_send may refer to at every
+	// server. HTTP gets the values, the tool never does. nil means that secret_has fails the test; an empty one is not nil.
+	Secrets map[string]string
 	// Mail answers mail_send: with the id that the message is given, or with an error that the tool gets.
 	Mail func(req toolabi.MailSendRequest) (toolabi.MailSendReply, error)
 	// KV are the stores that are granted, by name, with their keys; the one called as the module is its own. The tool finds
@@ -48,7 +53,8 @@ type World struct {
 	Logs []toolabi.LogRequest
 	// Reports are the reports of progress, in order.
 	Reports []toolabi.ProgressRequest
-	// Requests are those of http_fetch and http_send that were allowed, in order.
+	// Requests are those of http_fetch and http_send that were allowed, in order, as the tool made them: one for all hops of a
+	// redirect, and without the values of secrets.
 	Requests []toolabi.HTTPRequest
 	// Questions are those of approve that were put, in order.
 	Questions []toolabi.ApproveRequest
@@ -135,6 +141,14 @@ func (s *stage) serve(name string, request []byte) ([]byte, *toolabi.Error) {
 	case toolabi.FuncWorkspaceRead, toolabi.FuncWorkspaceWrite, toolabi.FuncWorkspaceList, toolabi.FuncWorkspaceRemove:
 		if s.Files != nil {
 			return s.files(name, request)
+		}
+	case toolabi.FuncConfigGet:
+		if s.Config != nil {
+			return handle(request, s.configGet)
+		}
+	case toolabi.FuncSecretHas:
+		if s.Secrets != nil {
+			return handle(request, s.secretHas)
 		}
 	case toolabi.FuncMailSend:
 		if s.Mail != nil {
