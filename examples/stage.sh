@@ -35,7 +35,20 @@ charges() {
 	if [[ $got -ne $1 ]]; then fail "the ledger has $got charges, want $1"; fi
 	printf 'the ledger has %s\n' "$got"
 }
-# ask PATH [JSON]: asks the ledger.
+# serve NAME ARGUMENTS…: starts a server of $dir, which prints its address as its first line. That is in $served then.
+serve() {
+	local name=$1
+	shift
+	"$dir/$name" "$@" >"$dir/$name.url" &
+	pids+=($!)
+	for _ in {1..200}; do
+		if [[ -s $dir/$name.url ]]; then break; fi
+		sleep 0.05
+	done
+	served=$(cat "$dir/$name.url")
+	if [[ -z $served ]]; then fail "$name does not start"; fi
+}
+# ask PATH [JSON]: asks the server at $url.
 ask() { curl --silent --show-error --fail --noproxy '*' --max-time 60 ${2:+--data "$2"} "$url$1"; }
 
 say 'building wrun, its tools and a ledger'
@@ -44,11 +57,5 @@ go build -o "$dir/wrun" ./cmd/wrun
 go build -o "$dir/ledger" ./internal/ledger/cmd/ledger
 "$dir/wrun" tool build tools/payments -o "$dir/payments.wasm"
 "$dir/wrun" tool build tools/text -o "$dir/text.wasm"
-"$dir/ledger" -file "$dir/ledger.jsonl" >"$dir/url" &
-pids+=($!)
-for _ in {1..200}; do
-	if [[ -s $dir/url ]]; then break; fi
-	sleep 0.05
-done
-url=$(cat "$dir/url")
-if [[ -z $url ]]; then fail 'the ledger does not start'; fi
+serve ledger -file "$dir/ledger.jsonl"
+url=$served

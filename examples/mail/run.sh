@@ -9,14 +9,8 @@ say 'a mail server on this host, which will drop its first reply'
 go build -o "$dir/mailserver" ./internal/mailserver/cmd/mailserver
 "$dir/wrun" tool build tools/mailer -o "$dir/mailer.wasm"
 mkdir "$dir/mail"
-"$dir/mailserver" -dir "$dir/mail" -user desk -password let-me-in-please -drop 1 >"$dir/mailurl" &
-pids+=($!)
-for _ in {1..200}; do
-	if [[ -s $dir/mailurl ]]; then break; fi
-	sleep 0.05
-done
-server=$(cat "$dir/mailurl")
-if [[ -z $server ]]; then fail 'the mail server does not start'; fi
+serve mailserver -dir "$dir/mail" -user desk -password let-me-in-please -drop 1
+server=$served
 export MAIL_PASSWORD=let-me-in-please
 grants=(--mail "$server,from=desk@example.com,user=desk,secret=smtp" --secret "smtp=env:MAIL_PASSWORD@$server" --mail-to @example.com)
 # mails N: wants so many mails at the server.

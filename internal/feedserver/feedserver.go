@@ -45,12 +45,11 @@ type Request struct {
 	Key string `json:"idempotency_key,omitempty"`
 }
 
-// Behaviour is how often the server hangs until the client is gone.
+// Behaviour is what the server does beside answering.
 type Behaviour struct {
-	// HangFile is how many of the next downloads stop after half of the file.
-	HangFile int `json:"hang_file"`
-	// HangArchive is how many of the next files the archive takes without a reply.
-	HangArchive int `json:"hang_archive"`
+	// Hang is the NAME of a file or of something in the archive. The next download of it stops after half of the file, and the next one
+	// that the archive takes gets no reply, until the client is gone.
+	Hang string `json:"hang"`
 }
 
 // Server is the server as an http.Handler. Its methods may be called concurrently.

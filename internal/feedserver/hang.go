@@ -5,15 +5,14 @@ import (
 	"strconv"
 )
 
-// hangs uses up one of a count, and says whether there was one.
-func (s *Server) hangs(count func(*Behaviour) *int) bool {
+// hangs says whether this is the request that hangs. It does so once.
+func (s *Server) hangs(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := count(&s.behaviour)
-	if *n <= 0 {
+	if s.behaviour.Hang != name {
 		return false
 	}
-	*n--
+	s.behaviour.Hang = ""
 	return true
 }
 

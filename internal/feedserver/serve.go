@@ -63,7 +63,7 @@ func (s *Server) getFile(w http.ResponseWriter, r *http.Request) {
 	body := File(r.PathValue("name"), n)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.Itoa(n))
-	if !s.hangs(func(b *Behaviour) *int { return &b.HangFile }) {
+	if !s.hangs(r.PathValue("name")) {
 		_, _ = w.Write(body)
 		return
 	}
@@ -96,7 +96,7 @@ func (s *Server) putArchive(w http.ResponseWriter, r *http.Request) {
 	s.archive[name] = body
 	s.mu.Unlock()
 	s.note(r, status)
-	if s.hangs(func(b *Behaviour) *int { return &b.HangArchive }) {
+	if s.hangs(name) {
 		s.hang(r)
 		return
 	}

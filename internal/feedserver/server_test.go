@@ -80,7 +80,7 @@ func TestTheArchiveHasWhatItTookAndWritesDownTheKeys(t *testing.T) {
 
 func TestADownloadHangsInTheMiddleWhenItIsToldTo(t *testing.T) {
 	s := start(t, feedserver.Config{})
-	ask(t, s, "POST", "/behaviour", `{"hang_file":1}`)
+	ask(t, s, "POST", "/behaviour", `{"hang":"x"}`)
 	ctx, gone := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, "GET", s.URL()+"/files/x?bytes=100", nil)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestADownloadHangsInTheMiddleWhenItIsToldTo(t *testing.T) {
 		t.Errorf("hanging: %s", body)
 	}
 	gone()
-	whole := feedserver.File("x", 100)
+	whole := feedserver.File("x", 100) // and it hangs once
 	if _, body := ask(t, s, "GET", "/files/x?bytes=100", ""); body != string(whole) || !bytes.Equal(half, whole[:50]) {
 		t.Errorf("the second download is not the first one, whole")
 	}
