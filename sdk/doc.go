@@ -3,8 +3,9 @@
 // A module is a Go program built with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared. Its init names the module with
 // Module and its tools with Register; its main is empty and never runs. A tool is a function from an input struct to an
 // output struct, and goes out into the world through the functions of this package only: Log, Progress, Clock, Random,
-// HTTPFetch, HTTPSend, Approve, Sleep, SleepUntil and CallTool. Built for any other platform the same code is plain Go, and package sdktest runs it under
-// go test against a world that the test makes up.
+// HTTPFetch, HTTPSend, Approve, Sleep, SleepUntil, CallTool, SecretHas, ConfigGet, MailSend, and those whose names begin with KV,
+// Artifact and Workspace. Built for any other platform the same code is plain Go, and package sdktest runs it under go test
+// against a world that the test makes up.
 //
 // # What is the same in every call
 //

@@ -47,3 +47,12 @@ for name in one two; do
 done
 printf 'both files are whole\n'
 wrun 0 show get
+
+say 'tidying up asks a person first, and removes what was asked about'
+wrun 3 call "$dir/files.wasm" tidy '{"match":"*.bin","keep":["data/one.bin"]}' --id tidy --workspace "$dir/there"
+[[ -f $dir/there/data/two.bin ]] || fail 'it was removed without asking'
+wrun 0 inbox
+wrun 0 approve tidy call/2 --by ann
+wrun 0 resume tidy
+grep -qF '{"removed":["data/two.bin"],"by":"ann"}' "$dir/out" || fail 'something else was removed'
+[[ -f $dir/there/data/one.bin && ! -e $dir/there/data/two.bin ]] || fail 'the wrong files are there'

@@ -118,9 +118,9 @@ func TestWhatWasTakenIsReturnedThoughTheStoreIsFullThen(t *testing.T) {
 	w := reader(&paper{ids: []string{`"c"`, `"b"`, `"a"`}})
 	size := 0
 	w.KV["feed"]["ballast"] = nil
-	for n := 0; size < toolabi.MaxKVStore-400; n++ { // room for one entry
+	for n := 0; size < toolabi.MaxKVStore-220; n++ { // room for one entry
 		key := fmt.Sprintf("ballast/%04d", n)
-		value := make([]byte, min(toolabi.MaxKVValue, toolabi.MaxKVStore-400-size))
+		value := make([]byte, min(toolabi.MaxKVValue, toolabi.MaxKVStore-220-size))
 		w.KV["feed"][key] = value
 		size += len(key) + len(value)
 	}

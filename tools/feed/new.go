@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -119,6 +118,3 @@ func page(named int) (int, error) {
 	}
 	return n, nil
 }
-
-// isConflict says whether something was refused because it is no longer as expected.
-func isConflict(err error) bool { return errors.Is(err, toolabi.Conflict) }

@@ -2,30 +2,32 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/wrun-dev/wrun/sdk"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// The store has two kinds of keys, each with the digest of a feed's URL in it, so that what a server writes is in none:
+// The store has two kinds of keys, with the beginning of a digest in place of whatever a server writes:
 //
-//	entry/FEED/ENTRY   an entry that was taken, under the digest of its id
-//	state/FEED         how the feed was when all of it had been returned
+//	entry/FEED/ENTRY   an entry that was taken, by its id
+//	state/FEED         how the feed was when all of it had been returned, by its URL
 
-func entryKey(url string, id name) string {
-	return entryPrefix(url) + toolabi.DigestOf([]byte(id)).String()
-}
+func entryKey(url string, id name) string { return entryPrefix(url) + short(string(id), 32) }
 
 // entryPrefix is what the keys of a feed's entries begin with; those of all feeds, for no URL.
 func entryPrefix(url string) string {
 	if url == "" {
 		return "entry/"
 	}
-	return "entry/" + toolabi.DigestOf([]byte(url)).String() + "/"
+	return "entry/" + short(url, 16) + "/"
 }
 
-func stateKey(url string) string { return "state/" + toolabi.DigestOf([]byte(url)).String() }
+func stateKey(url string) string { return "state/" + short(url, 16) }
+
+// short is the beginning of the digest of a text, n digits long: enough for feeds that an operator chose, and for entries of one feed.
+func short(text string, n int) string { return toolabi.DigestOf([]byte(text)).String()[:n] }
 
 // Taken is an entry that was taken.
 type Taken struct {
@@ -47,7 +49,7 @@ func takeOne(url string, e Entry, now time.Time) (bool, error) {
 		return false, err
 	}
 	_, err = sdk.KVCAS(toolabi.KVCASRequest{Key: entryKey(url, e.ID), Value: value}) // expects that it is not there
-	if isConflict(err) {
+	if errors.Is(err, toolabi.Conflict) {
 		return false, nil
 	}
 	return err == nil, err

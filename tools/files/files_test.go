@@ -236,7 +236,7 @@ func TestTidyRemovesWhatAPersonAgreedTo(t *testing.T) {
 		t.Errorf("left are %q", got)
 	}
 	q := w.Questions[0]
-	if want := "Remove 2 files for good? a.tmp, out/b.tmp"; q.Text != want || string(q.Detail) != `[{"path":"a.tmp","bytes":1},{"path":"out/b.tmp","bytes":2}]` {
+	if want := "Remove for good: a.tmp, out/b.tmp"; q.Text != want || string(q.Detail) != `[{"path":"a.tmp","bytes":1},{"path":"out/b.tmp","bytes":2}]` {
 		t.Errorf("asked %q, %s, want %q", q.Text, q.Detail, want)
 	}
 	if out, err := sdktest.Call(t, w, "tidy", tidyInput); err != nil || out != `{"removed":[]}` || len(w.Questions) != 1 {

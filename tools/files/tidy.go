@@ -86,7 +86,7 @@ func question(files []toolabi.WorkspaceFile) toolabi.ApproveRequest {
 	for _, f := range files {
 		lines, names = append(lines, line{f.Path, f.Size}), append(names, f.Path)
 	}
-	req := toolabi.ApproveRequest{Text: toolabi.CutText(fmt.Sprintf("Remove %d files for good? %s", len(files), strings.Join(names, ", ")), toolabi.MaxApproveText)}
+	req := toolabi.ApproveRequest{Text: toolabi.CutText("Remove for good: "+strings.Join(names, ", "), toolabi.MaxApproveText)}
 	if detail, err := json.Marshal(lines); err == nil && len(detail) <= toolabi.MaxApproveDetail {
 		req.Detail = detail
 	}
