@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openFlags keep the opening of a pipe that has taken the file's place from waiting for a writer.
+// openFlags keep the opening of a pipe that is in a file's place from waiting for a writer.
 const openFlags = syscall.O_NONBLOCK
 
 // syncDir makes sure that the names in a directory survive a crash.
