@@ -70,9 +70,11 @@ grep -q 'filename="\?digest-1.md' "$dir/mail/1.eml" || fail 'the mail has no att
 	fail 'want two requests with one key'
 printf 'the archive was asked twice, under one key\n'
 
-say 'the next digest has what is new, and nothing else'
+say 'the server is busy, and the next digest waits as long as it wants: it has what is new, and nothing else'
 cp "$here/plan.yaml" "$dir/plan.yaml"
-wrun 0 run "$dir/plan.yaml" --id digest-2 --input "${input/:1,/:2,}" --workspace "$dir/second" "${grants[@]}"
+ask /behaviour '{"busy":1}'
+wrun 0 run "$dir/plan.yaml" --id digest-2 --input "${input/:1,/:2,}" --workspace "$dir/second" "${grants[@]}" --wait=1m
+[[ $(ask /requests | grep -o '"path":"/feed.json","status":[0-9]*' | grep -o '[0-9]*$' | tr '\n' ' ') == '200 503 200 ' ]] || fail 'want the feed read twice, and refused once'
 returned '["c"]'
 mails 2
 wrun 0 call "$dir/feed.wasm" seen '{}' --allow-kv feed:ro

@@ -5,7 +5,7 @@
 // It is not part of wrun's runtime, knows nothing of it, and is for the loopback interface.
 //
 //	GET  /feed           302 to /feed.json
-//	GET  /feed.json      200 the feed, with gzip where that is accepted; 304; 401 without the token, where there is one
+//	GET  /feed.json      200 the feed, with gzip where that is accepted; 304; 401 without the token, where there is one; 503 once when busy
 //	POST /entries        {"id","title","url","summary"}   204, the newest entry of the feed
 //	GET  /files/NAME     ?bytes=N                         200 N bytes, the same each time for the same NAME
 //	PUT  /archive/NAME                                    201, 204 where NAME was there; GET returns it
@@ -50,6 +50,8 @@ type Behaviour struct {
 	// Hang is the NAME of a file or of something in the archive. The next download of it stops after half of the file, and the next one
 	// that the archive takes gets no reply, until the client is gone.
 	Hang string `json:"hang"`
+	// Busy is what the next reader of the feed gets as Retry-After of a 503, in seconds; 0 for the feed.
+	Busy int `json:"busy"`
 }
 
 // Server is the server as an http.Handler. Its methods may be called concurrently.

@@ -19,10 +19,18 @@ func (s *Server) getFeed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
+	busy := s.behaviour.Busy
+	s.behaviour.Busy = 0
 	body, err := json.Marshal(map[string]any{"version": "https://jsonfeed.org/version/1.1", "title": "News of the day", "items": append([]Entry{}, s.entries...)})
 	s.mu.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if busy > 0 {
+		s.note(r, http.StatusServiceUnavailable)
+		w.Header().Set("Retry-After", strconv.Itoa(busy))
+		http.Error(w, "not now", http.StatusServiceUnavailable)
 		return
 	}
 	etag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))

@@ -56,6 +56,10 @@ func TestTheFeedHasItsNewestEntryFirst(t *testing.T) {
 	if status, _ := ask(t, s, "GET", "/feed.json", ""); status != 401 {
 		t.Errorf("without a token: %d, want 401", status)
 	}
+	ask(t, s, "POST", "/behaviour", `{"busy":1}`)
+	if status, _ := ask(t, s, "GET", "/feed.json", "", "Authorization", "Bearer t0ken"); status != 503 {
+		t.Errorf("when it is busy: %d, want 503", status)
+	}
 	const want = `{"items":[{"id":"b"},{"id":"a"}],"title":"News of the day","version":"https://jsonfeed.org/version/1.1"}`
 	if status, body := ask(t, s, "GET", "/feed", "", "Authorization", "Bearer t0ken"); status != 200 || body != want {
 		t.Errorf("got %d %s, want %s", status, body, want)
