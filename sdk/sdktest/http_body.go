@@ -32,14 +32,16 @@ func (s *stage) upload(name string, req toolabi.HTTPRequest) ([]byte, error) {
 func (s *stage) replyOf(name string, req toolabi.HTTPRequest, rec *httptest.ResponseRecorder) (reply toolabi.HTTPReply, err error) {
 	header := rec.Result().Header
 	body := rec.Body.Bytes()
-	if encoding := strings.ToLower(header.Get("Content-Encoding")); req.Decompress && encoding != "" && encoding != "identity" {
+	encoding := strings.ToLower(header.Get("Content-Encoding"))
+	switch encoded := encoding != "" && encoding != "identity"; {
+	case encoded && req.Decompress:
 		if body, err = inflate(body); err != nil || encoding != "gzip" && encoding != "x-gzip" {
-			e := toolabi.NewError(toolabi.Unavailable, fmt.Sprintf("%s: the server answered with status %d and no whole gzip", name, rec.Code))
-			e.Detail, e.Effect = "encoding", toolabi.EffectApplied
-			return reply, e
+			return reply, badEncoding(name, rec.Code)
 		}
 		header.Del("Content-Encoding")
 		header.Del("Content-Length")
+	case encoded && len(s.Secrets) > 0: // it could hide one
+		return reply, badEncoding(name, rec.Code)
 	}
 	reply = toolabi.HTTPReply{Status: uint16(rec.Code), Body: []byte(s.hide(string(body)))}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -48,6 +50,12 @@ func (s *stage) replyOf(name string, req toolabi.HTTPRequest, rec *httptest.Resp
 		}
 	}
 	return reply, nil
+}
+
+func badEncoding(name string, status int) error {
+	e := toolabi.NewError(toolabi.Unavailable, fmt.Sprintf("%s: the server answered with status %d and what is not one whole gzip, or not undone", name, status))
+	e.Detail, e.Effect = "encoding", toolabi.EffectApplied
+	return e
 }
 
 func inflate(b []byte) ([]byte, error) {
@@ -62,7 +70,7 @@ func inflate(b []byte) ([]byte, error) {
 func (s *stage) download(name string, req toolabi.HTTPRequest, reply toolabi.HTTPReply) (toolabi.HTTPReply, error) {
 	tooLarge := func(format string, a ...any) (toolabi.HTTPReply, error) {
 		e := toolabi.NewError(toolabi.TooLarge, name+": "+fmt.Sprintf(format, a...)+"; nothing of it was kept")
-		e.Effect = toolabi.EffectApplied
+		e.Detail, e.Effect = fmt.Sprintf("status_%d", reply.Status), toolabi.EffectApplied
 		return toolabi.HTTPReply{}, e
 	}
 	size := uint64(len(reply.Body))

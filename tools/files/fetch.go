@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ type FetchIn struct {
 	URL      string `json:"url" doc:"where the file is" minLength:"1"`
 	Path     string `json:"path,omitempty" doc:"where to write it; by the last part of the URL when missing"`
 	SHA256   string `json:"sha256,omitempty" doc:"what the file's SHA-256 has to be, in lower-case hexadecimal" pattern:"^[0-9a-f]{64}$"`
+	Replace  bool   `json:"replace,omitempty" doc:"whether a file that is there already may be replaced by another one"`
 	MaxBytes uint64 `json:"max_bytes,omitempty" doc:"how long the file may be; 64 MiB when missing" minimum:"1" maximum:"1073741824"`
 }
 
@@ -55,11 +57,15 @@ func fetch(_ context.Context, in FetchIn) (FetchOut, error) {
 		return FetchOut{}, sdk.Fail("digest", fmt.Sprintf("the file's SHA-256 is %s and not %s; nothing was written", reply.Artifact, in.SHA256))
 	}
 	sdk.Progress(1, 2, "writing "+to)
-	file, err := sdk.WorkspaceWrite(toolabi.WorkspaceWriteRequest{Path: to, Artifact: reply.Artifact})
-	if err != nil {
-		return FetchOut{}, err
+	write := toolabi.WorkspaceWriteRequest{Path: to, Artifact: reply.Artifact, Expect: toolabi.WorkspaceAbsent}
+	if in.Replace {
+		write.Expect = ""
 	}
-	return FetchOut{Path: file.Path, Artifact: file.Artifact, Size: file.Size, From: reply.URL}, nil
+	file, err := sdk.WorkspaceWrite(write)
+	if errors.Is(err, toolabi.Conflict) {
+		return FetchOut{}, sdk.Fail("exists", to+" is there already, and is another file: move it away, name another path, or say replace")
+	}
+	return FetchOut{Path: file.Path, Artifact: file.Artifact, Size: file.Size, From: reply.URL}, err
 }
 
 // destination is the path that is meant. A URL that ends in no name gets one that no other download has.

@@ -80,7 +80,7 @@ func TestWhatIsNotWhatWasWantedIsNotWritten(t *testing.T) {
 		`{"url":"https://files.test/nothing"}`:                                   "refused",
 		`{"url":"https://files.test/a/data.csv","sha256":"` + digest("x") + `"}`: "digest",
 		`{"url":"https://files.test/a/data.csv","path":"../x"}`:                  "path",
-		`{"url":"https://files.test/a/data.csv","max_bytes":3}`:                  "",
+		`{"url":"https://files.test/a/data.csv","max_bytes":3}`:                  "status_200",
 	} {
 		w, _ := desk()
 		_, err := sdktest.Call(t, w, "fetch", input)
@@ -94,6 +94,22 @@ func TestWhatIsNotWhatWasWantedIsNotWritten(t *testing.T) {
 	var e *toolabi.Error
 	if !errors.As(err, &e) || e.Retry != toolabi.RetryAfter || e.RetryAfterMS != 7000 {
 		t.Errorf("a busy server: %+v, want a retry after 7 s", e)
+	}
+}
+
+func TestFetchReplacesAnotherFileOnlyWhenItIsTold(t *testing.T) {
+	w, _ := desk()
+	const input = `{"url":"https://files.test/a/data.csv"}`
+	w.Files["data.csv"] = []byte("by hand")
+	_, err := sdktest.Call(t, w, "fetch", input)
+	wantFailure(t, err, "exists")
+	if got := string(w.Files["data.csv"]); got != "by hand" {
+		t.Errorf("what was there became %q", got)
+	}
+	for _, input := range []string{strings.Replace(input, "}", `,"replace":true}`, 1), input} { // then it is that file
+		if _, err := sdktest.Call(t, w, "fetch", input); err != nil || string(w.Files["data.csv"]) != "1,2\n" {
+			t.Errorf("fetch %s: %v, the file is %q", input, err, w.Files["data.csv"])
+		}
 	}
 }
 
