@@ -36,13 +36,11 @@ func (h *client) fill(ctx context.Context, c Call, r *request) (*outgoing, error
 	}
 	body := r.body
 	if bytes.Contains(body, []byte(secretBegin)) {
-		filled, err := h.secrets.Fill(ctx, c, r.function, r.origin, string(body))
+		filled, err := h.secrets.Fill(ctx, c, r.function, r.origin, string(body), toolabi.MaxHTTPBody)
 		if err != nil {
 			return nil, err
 		}
-		if body = []byte(filled); len(body) > toolabi.MaxHTTPBody {
-			return nil, tooLargef("%s: a body over %d bytes with its secrets filled in", r.function, toolabi.MaxHTTPBody)
-		}
+		body = []byte(filled)
 	}
 	size := int64(len(body))
 	return &outgoing{head: r.layOut(c, headers, size), body: bytes.NewReader(body), size: size}, nil
@@ -56,7 +54,7 @@ func (h *client) fillHeaders(ctx context.Context, c Call, r *request) ([]toolabi
 	for i, line := range r.headers {
 		if strings.Contains(line.Value, secretBegin) {
 			var err error
-			if line.Value, err = h.secrets.Fill(ctx, c, r.function, r.origin, line.Value); err != nil {
+			if line.Value, err = h.secrets.Fill(ctx, c, r.function, r.origin, line.Value, toolabi.MaxHTTPHeaderBytes); err != nil {
 				return nil, err
 			}
 			if !isHeaderValue(line.Value) {

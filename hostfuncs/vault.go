@@ -62,10 +62,11 @@ func (v *Vault) Ready(ctx context.Context, c Call, function string, o origin) er
 	return nil
 }
 
-// Fill returns text with the values of the secrets that it refers to, for a request to o. Errors, all with the detail secret:
-// toolabi.Denied for a secret that is not granted, not bound to o or not among c.Secrets; toolabi.Invalid for what is no reference;
-// toolabi.Unavailable for one that cannot be read.
-func (v *Vault) Fill(ctx context.Context, c Call, function string, o origin, text string) (string, error) {
+// Fill returns text with the values of the secrets that it refers to, for a request to o: at most max bytes, which are counted before
+// there are any. Errors, all with the detail secret but for the last: toolabi.Denied for a secret that is not granted, not bound to o
+// or not among c.Secrets; toolabi.Invalid for what is no reference; toolabi.Unavailable for one that cannot be read;
+// toolabi.TooLarge.
+func (v *Vault) Fill(ctx context.Context, c Call, function string, o origin, text string, max int) (string, error) {
 	names, bad := toolabi.SecretRefs(text)
 	if bad != "" {
 		return "", secretError(toolabi.NewError(toolabi.Invalid, fmt.Sprintf("%s: %q is no reference to a secret: want {{secret:NAME}}", function, bad)))
@@ -74,6 +75,7 @@ func (v *Vault) Fill(ctx context.Context, c Call, function string, o origin, tex
 		return text, nil
 	}
 	var pairs []string
+	size := int64(len(text)) // a short reference can be repeated a million times, and stand for a long value
 	for _, name := range names {
 		s, err := c.mayRefer(function, name, o.String())
 		if err != nil {
@@ -83,7 +85,12 @@ func (v *Vault) Fill(ctx context.Context, c Call, function string, o origin, tex
 		if err != nil {
 			return "", err
 		}
-		pairs = append(pairs, toolabi.SecretRef(name), string(value))
+		ref := toolabi.SecretRef(name)
+		pairs = append(pairs, ref, string(value))
+		size += int64(strings.Count(text, ref)) * int64(len(value)-len(ref))
+	}
+	if size > int64(max) {
+		return "", tooLargef("%s: more than %d bytes with its secrets filled in", function, max)
 	}
 	return strings.NewReplacer(pairs...).Replace(text), nil
 }

@@ -1,6 +1,10 @@
 package hostfuncs
 
-import "context"
+import (
+	"context"
+
+	"github.com/wrun-dev/wrun/toolabi"
+)
 
 // ReadyFor and FillFor take the origin as text.
 func (v *Vault) ReadyFor(ctx context.Context, c Call, function, to string) error {
@@ -16,5 +20,5 @@ func (v *Vault) FillFor(ctx context.Context, c Call, function, to, text string) 
 	if err != nil {
 		return "", err
 	}
-	return v.Fill(ctx, c, function, o, text)
+	return v.Fill(ctx, c, function, o, text, toolabi.MaxHTTPBody)
 }

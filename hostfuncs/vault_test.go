@@ -3,6 +3,7 @@ package hostfuncs_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -221,5 +222,29 @@ func TestASecretSaidByAnothersProgramIsHidden(t *testing.T) {
 	err := v.ReadyFor(t.Context(), billing(), "http_send", api)
 	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "[secret:key]") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A reference is short and its value may be long: what would come of many is counted before there is any of it.
+func TestReferencesAreCountedBeforeTheyAreFilledIn(t *testing.T) {
+	long := strings.Repeat("value of a key, ", 500)
+	v := reading(map[string]string{"env:KEY": long, "env:FOREIGN": "foreign-value"})
+	text := strings.Repeat(toolabi.SecretRef("key"), 20_000) // 280 kB, which would become 160 MB
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := v.FillFor(t.Context(), billing(), "http_send", api, text)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, toolabi.TooLarge) || got != "" || strings.Contains(err.Error(), "value of a key") {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+	if made := after.TotalAlloc - before.TotalAlloc; made > 16<<20 {
+		t.Errorf("%d bytes were made for it", made)
+	}
+	fits := toolabi.SecretRef("key") + strings.Repeat("x", toolabi.MaxHTTPBody-len(long))
+	if got, err := v.FillFor(t.Context(), billing(), "http_send", api, fits); err != nil || len(got) != toolabi.MaxHTTPBody {
+		t.Errorf("what just fits: got %d bytes, %v", len(got), err)
+	}
+	if _, err := v.FillFor(t.Context(), billing(), "http_send", api, fits+"x"); !errors.Is(err, toolabi.TooLarge) {
+		t.Errorf("a byte more: got %v", err)
 	}
 }
