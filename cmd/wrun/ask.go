@@ -16,6 +16,16 @@ func (a *app) canAsk() bool {
 	return ok && isTerminal(f)
 }
 
+// notAskedError says that there is nobody to ask, so that nothing was done.
+type notAskedError struct {
+	whether string // what would have been asked, such as "whether to add it"
+	yes     string // the command that asks nobody
+}
+
+func (e *notAskedError) Error() string {
+	return "nobody can be asked " + e.whether + ": there is no terminal; nothing was done"
+}
+
 // ask asks somebody for a yes, and returns nil for one. Errors: a codedError for anything else; the cause of ctx's end when a
 // signal came before the answer.
 func (a *app) ask(ctx context.Context, question string) error {
@@ -42,10 +52,4 @@ func (a *app) ask(ctx context.Context, question string) error {
 		return context.Cause(ctx)
 	}
 	return &codedError{codeNotAgreed, errors.New("nothing was done")}
-}
-
-// isTerminal says whether somebody sits there.
-func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }

@@ -85,6 +85,15 @@ func (g *grantFlags) grants(c *cobra.Command) (grants hostfuncs.Grants, err erro
 	return grants, nil
 }
 
+// text is the flags as they were given, each behind a blank, for a command that is to be typed.
+func (g *grantFlags) text() string {
+	var b strings.Builder
+	for _, w := range g.given {
+		b.WriteString(" " + flagText(w.Flag, w.Value))
+	}
+	return toolabi.CleanLine(b.String(), maxSaid)
+}
+
 // operatorGrants are what an operator grants to a run that begins: every run by grants.yaml, and this one by flags.
 type operatorGrants struct{ file, flags hostfuncs.Grants }
 

@@ -261,6 +261,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		text  *plan.Error
 		typed *tooltoml.Mistake
 		coded *codedError
+		asked *notAskedError
 		path  *fs.PathError
 		tool  *toolabi.Error
 
@@ -270,6 +271,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 	switch {
 	case errors.As(err, &coded):
 		return problem{code: coded.code}, true
+	case errors.As(err, &asked):
+		return problem{code: codeNotAgreed, next: asked.yes}, true
 	case errors.As(err, &wrong):
 		return problem{code: codeUsage, next: wrong.command + " --help"}, true
 	case errors.As(err, &other):

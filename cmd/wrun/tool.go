@@ -58,47 +58,25 @@ func (a *app) inspect(word string) (*sandbox.Module, error) {
 	return m, named(err, word)
 }
 
-// describeModule says for people what a module is.
+// describeModule says for people all that a module says of itself.
 func describeModule(m *sandbox.Module) string {
 	var b strings.Builder
-	clean := func(s string) string {
-		line := toolabi.CleanLine(s, 500)
-		if len(s) > 500 { // what is left out must not go unsaid
-			line += fmt.Sprintf(" … (%d bytes in all)", len(s))
-		}
-		return line
-	}
-	fmt.Fprintf(&b, "module   %s %s\n", m.Manifest.Name, m.Manifest.Version)
-	if m.Manifest.Description != "" {
-		fmt.Fprintf(&b, "about    %s\n", clean(m.Manifest.Description))
-	}
-	fmt.Fprintf(&b, "digest   %s\nsize     %d bytes\n", m.Digest, m.Size)
+	describeHead(&b, m)
+	fmt.Fprintf(&b, "size     %d bytes\n", m.Size)
 	if m.Manifest.Command != nil {
 		describeCommand(&b, m.Manifest.Command)
 	}
-	if l := limitWords(m.Manifest.Limits); l != "" {
-		fmt.Fprintf(&b, "limits   %s\n", l)
-	}
 	for _, t := range m.Manifest.Tools {
-		describeTool(&b, t, clean)
+		describeTool(&b, t)
 	}
 	b.WriteString("\n")
+	describeWants(&b, m.Manifest)
 	if m.Manifest.Command != nil {
-		describeDirs(&b, m.Manifest.Command, clean)
 		fmt.Fprintf(&b, "wasi     %s\n", orNone(m.WASI))
 		if len(m.UnlistedWASI) > 0 {
 			fmt.Fprintf(&b, "inert    %s (linked, and always refused)\n", strings.Join(m.UnlistedWASI, " "))
 		}
 		return b.String()
-	}
-	for _, c := range m.Manifest.Capabilities {
-		fmt.Fprintf(&b, "wants    %s, %s\n", c.Name, clean(c.Reason))
-		for _, t := range c.Targets {
-			fmt.Fprintf(&b, "         %s\n", clean(authority.TargetWords(c.Name, t)))
-		}
-		if len(c.Secrets) > 0 {
-			fmt.Fprintf(&b, "         with secret %s\n", strings.Join(c.Secrets, ", "))
-		}
 	}
 	fmt.Fprintf(&b, "imports  %s\n", orNone(m.Functions))
 	fmt.Fprintf(&b, "wasi     %s\n", orNone(m.WASI))
@@ -108,13 +86,77 @@ func describeModule(m *sandbox.Module) string {
 	return b.String()
 }
 
-func describeTool(b *strings.Builder, t toolabi.Tool, clean func(string) string) {
+// describeForGrants says of a module what its grants are decided on: what its tools promise and what it asks for, without what only
+// matters to those who call it.
+func describeForGrants(m *sandbox.Module) string {
+	var b strings.Builder
+	describeHead(&b, m)
+	if m.Manifest.Command != nil {
+		describeCommand(&b, m.Manifest.Command)
+	}
+	b.WriteString("\n")
+	for _, t := range m.Manifest.Tools {
+		fmt.Fprintf(&b, "tool     %s (%s)", t.Name, t.Declared())
+		if words := toolWords(t); words != "" {
+			b.WriteString(": " + cutLine(words, 300))
+		}
+		b.WriteString("\n")
+		if t.Description != "" {
+			fmt.Fprintf(&b, "         %s\n", cutLine(t.Description, 160))
+		}
+	}
+	b.WriteString("\n")
+	describeWants(&b, m.Manifest)
+	return b.String()
+}
+
+// cutLine is what an author wrote, on one line of at most max bytes. What is left out does not go unsaid.
+func cutLine(s string, max int) string {
+	line := toolabi.CleanLine(s, max)
+	if len(s) > max {
+		line += fmt.Sprintf(" … (%d bytes in all)", len(s))
+	}
+	return line
+}
+
+func describeHead(b *strings.Builder, m *sandbox.Module) {
+	fmt.Fprintf(b, "module   %s %s\n", m.Manifest.Name, m.Manifest.Version)
+	if m.Manifest.Description != "" {
+		fmt.Fprintf(b, "about    %s\n", cutLine(m.Manifest.Description, 500))
+	}
+	fmt.Fprintf(b, "digest   %s\n", m.Digest)
+	if l := limitWords(m.Manifest.Limits); l != "" {
+		fmt.Fprintf(b, "limits   %s\n", l)
+	}
+}
+
+// describeWants says what a module asks for, with the author's reasons.
+func describeWants(b *strings.Builder, m *toolabi.Manifest) {
+	if m.Command != nil {
+		describeDirs(b, m.Command)
+		return
+	}
+	for _, c := range m.Capabilities {
+		fmt.Fprintf(b, "wants    %s, %s\n", c.Name, cutLine(c.Reason, 500))
+		for _, t := range c.Targets {
+			fmt.Fprintf(b, "         %s\n", cutLine(authority.TargetWords(c.Name, t), 500))
+		}
+		if len(c.Secrets) > 0 {
+			fmt.Fprintf(b, "         with secret %s\n", strings.Join(c.Secrets, ", "))
+		}
+	}
+	if len(m.Capabilities) == 0 {
+		b.WriteString("wants    nothing\n")
+	}
+}
+
+func describeTool(b *strings.Builder, t toolabi.Tool) {
 	fmt.Fprintf(b, "\ntool     %s (%s)\n", t.Name, t.Declared())
 	for _, line := range []struct{ name, text string }{
 		{"about", t.Description}, {"says", toolWords(t)}, {"input", string(t.Input)}, {"output", string(t.Output)},
 	} {
 		if line.text != "" {
-			fmt.Fprintf(b, "%-8s %s\n", line.name, clean(line.text))
+			fmt.Fprintf(b, "%-8s %s\n", line.name, cutLine(line.text, 500))
 		}
 	}
 }
@@ -174,13 +216,13 @@ func describeCommand(b *strings.Builder, c *toolabi.Command) {
 }
 
 // describeDirs says which directories a program wants.
-func describeDirs(b *strings.Builder, c *toolabi.Command, clean func(string) string) {
+func describeDirs(b *strings.Builder, c *toolabi.Command) {
 	for _, d := range c.Dirs {
 		what := "to read"
 		if d.Write {
 			what = "to read and change"
 		}
-		fmt.Fprintf(b, "wants    directory %s at %s, %s: %s\n", d.Name, clean(d.Path), what, clean(d.Reason))
+		fmt.Fprintf(b, "wants    directory %s at %s, %s: %s\n", d.Name, cutLine(d.Path, 500), what, cutLine(d.Reason, 500))
 	}
 	if len(c.Dirs) == 0 {
 		b.WriteString("wants    no directories\n")

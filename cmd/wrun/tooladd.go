@@ -51,6 +51,7 @@ Where nobody can be asked, --yes has to be said.`,
 			if err != nil {
 				return err
 			}
+			p.again = a.cmd("tool add " + quoted(args[0]) + grants.text() + " --yes")
 			if err := a.compile(c.Context(), p); err != nil {
 				return err
 			}
@@ -65,11 +66,13 @@ Where nobody can be asked, --yes has to be said.`,
 // proposal is a tool as it would be added.
 type proposal struct {
 	box     toolbox.Box
-	path    string
+	given   string // the file as it was named
+	path    string // and where it is
 	wasm    []byte
 	info    *sandbox.Module
 	grants  hostfuncs.Grants
 	useless hostfuncs.Grants // what flags grant and the module does not ask for
+	again   string           // the command that adds it and asks nobody
 	// before is what is remembered of the name, nil for nothing; was is that module, nil where its bytes cannot be used.
 	before *grantfile.Record
 	was    *sandbox.Module
@@ -82,7 +85,7 @@ func (a *app) proposal(path string, flags hostfuncs.Grants) (*proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proposal{wasm: wasm}
+	p := &proposal{given: path, wasm: wasm}
 	if p.path, err = filepath.Abs(path); err != nil {
 		return nil, fileError(err)
 	}
@@ -182,7 +185,7 @@ func (a *app) addTool(c *cobra.Command, p *proposal, yes bool) error {
 	a.saying.Unlock()
 	if !yes {
 		if !a.canAsk() {
-			return &codedError{codeNotAgreed, errors.New("nobody can be asked whether to add it, and nothing was done; with --yes it is added as shown")}
+			return &notAskedError{"whether to add it", p.again}
 		}
 		if err := a.ask(c.Context(), fmt.Sprintf("Add %s %s with these grants?", m.Name, m.Version)); err != nil {
 			return err

@@ -12,10 +12,11 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// text is what a person is shown before they are asked. The author of the module has a part in it.
+// text is what a person is shown before they are asked: what there is to decide on. The rest is for tool inspect. The author of the module has a part in it.
 func (p *proposal) text() string {
 	var b strings.Builder
-	b.WriteString(describeModule(p.info))
+	b.WriteString(describeForGrants(p.info))
+	fmt.Fprintf(&b, "more     wrun tool inspect %s\n", quoted(p.given))
 	if p.before != nil {
 		p.changes(&b)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -28,7 +27,7 @@ both, in the journal: to stop one, cancel it.`,
 				rec.Name, rec.Version, rec.Digest.Short(), grantsText(rec.Grants))
 			if !yes {
 				if !a.canAsk() {
-					return &codedError{codeNotAgreed, errors.New("nobody can be asked whether to remove it, and nothing was done; with --yes it is removed")}
+					return &notAskedError{"whether to remove it", a.cmd("tool rm " + rec.Name + " --yes")}
 				}
 				if err := a.ask(c.Context(), fmt.Sprintf("Remove %s?", rec.Name)); err != nil {
 					return err
