@@ -22,9 +22,9 @@ type foundModule struct {
 }
 
 // isModuleFile says whether a word is the path of a module, and not the name of one that was added. It does not look which files
-// there are: a file in the working directory must not stand in for a tool that was added.
+// there are: a file in the working directory must not stand in for a tool that was added. No tool is called "." or "..".
 func isModuleFile(word string) bool {
-	return strings.ContainsAny(word, `/\`) || strings.ContainsRune(word, os.PathSeparator) || strings.HasSuffix(strings.ToLower(word), ".wasm")
+	return word == "." || word == ".." || strings.ContainsAny(word, `/\`) || strings.ContainsRune(word, os.PathSeparator) || strings.HasSuffix(strings.ToLower(word), ".wasm")
 }
 
 // findModule finds a module by its path or by its name.
