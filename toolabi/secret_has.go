@@ -1,9 +1,6 @@
 package toolabi
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // FuncSecretHas says whether a secret can be used. Read: the answer is recorded.
 const FuncSecretHas = "secret_has"
@@ -22,10 +19,14 @@ type SecretHasReply struct {
 	Has bool `cbor:"1,keyasint,omitempty"`
 }
 
-var secretName = regexp.MustCompile(`^[a-z0-9]([a-z0-9_-]{0,62}[a-z0-9])?$`)
-
 // IsSecretName says whether s can be the name of a secret, or of a value of the configuration.
-func IsSecretName(s string) bool { return secretName.MatchString(s) }
+func IsSecretName(s string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	if s == "" || len(s) > 64 || strings.Trim(s, letters+"_-") != "" {
+		return false
+	}
+	return strings.IndexByte(letters, s[0]) >= 0 && strings.IndexByte(letters, s[len(s)-1]) >= 0
+}
 
 // SecretRef returns what stands for a secret in headers and bodies of requests: {{secret:NAME}}. The host fills the value in
 // when it sends to an origin that the secret is bound to. Where the value comes back, in whatever part of a reply and also in
