@@ -45,6 +45,7 @@ var allowed = []struct {
 	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
 	{"internal/wasmtest/hostile", []string{"internal/wasmtest", "runtime/sandbox", "toolabi"}},
+	{"internal/feedserver/...", []string{"internal/feedserver"}},
 	{"internal/ledger/...", []string{"internal/ledger"}},
 	{"internal/mailserver/...", []string{"internal/mailserver"}},
 	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
