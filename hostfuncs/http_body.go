@@ -37,11 +37,12 @@ func (h *client) reply(ctx context.Context, c Call, r *request, res *http.Respon
 		err = r.keepBody(ctx, c, h.secrets, in, body, &reply)
 		return reply, err
 	}
-	raw, err := io.ReadAll(&bounded{r: body, left: limit, max: limit, status: res.StatusCode})
+	raw := &bounded{r: body, left: limit, max: limit, status: res.StatusCode}
+	// A mark can be longer than what it stands for.
+	reply.Body, err = io.ReadAll(&bounded{r: h.secrets.Hiding(raw), left: limit, max: limit, status: res.StatusCode})
 	if err != nil {
 		return toolabi.HTTPReply{}, in.because(err)
 	}
-	reply.Body = h.secrets.Hide(raw)
 	return reply, nil
 }
 
@@ -121,6 +122,8 @@ func (a *arriving) because(err error) error {
 		return broken(a.err, "the server sent a malformed body")
 	case errors.As(err, &told):
 		return told
+	case errors.Is(err, errFull):
+		return &replyError{code: toolabi.Unavailable, detail: detailSecret, text: fmt.Sprintf("the server answered with status %d and a body, and %v", a.status, errFull), answered: true}
 	}
 	return badEncoding(a.status, "a body that is no gzip")
 }

@@ -52,7 +52,7 @@ func (r *request) unanswered(ctx context.Context, sent int64, err error) *toolab
 	if bad != nil && code == toolabi.TooLarge {
 		e.Message = fmt.Sprintf("%s: %s: %s", r.function, r.origin, text)
 	}
-	if bad != nil && bad.detail == "encoding" {
+	if bad != nil && bad.answered && code != toolabi.TooLarge {
 		e.Message = fmt.Sprintf("%s: %s: %s; %d bytes were sent", r.function, r.origin, text, sent)
 	}
 	switch {

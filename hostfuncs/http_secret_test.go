@@ -250,3 +250,48 @@ func TestAReplyThatCouldHideASecretIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// A mark can be longer than the value that it stands for, and a body is as long as its cap says when the tool gets it.
+func TestMarksCountTowardsTheLengthOfABody(t *testing.T) {
+	const value = "short-01"
+	s := serveRaw(t, func(s *rawServer, c net.Conn) {
+		if s.readRequest(c) {
+			body := strings.Repeat(value+"-", toolabi.MaxHTTPBody/(len(value)+1))
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		}
+	})
+	cfg := hostfuncs.Config{}
+	c := armed(&cfg, []string{s.url})
+	cfg.Secrets = reading(map[string]string{"env:TOKEN": value})
+	reply, err := send(t, cfg, c, post(s.url))
+	if wantError(t, err, tooLarge, toolabi.EffectApplied); len(reply.Body) > toolabi.MaxHTTPBody {
+		t.Errorf("the tool is given %d bytes", len(reply.Body))
+	}
+}
+
+// Too much that looks like a value is an error of the reply: it is neither handed on nor cut.
+func TestABodyFullOfWhatLooksLikeAValueIsAnError(t *testing.T) {
+	value := strings.Repeat("ab", 4096)
+	s := serveRaw(t, func(s *rawServer, c net.Conn) {
+		if s.readRequest(c) {
+			body := strings.Repeat(value[2:]+"c", 128)
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		}
+	})
+	for _, keep := range []uint64{0, 64 << 20} {
+		cfg := hostfuncs.Config{}
+		c := armed(&cfg, []string{s.url})
+		cfg.Secrets = reading(map[string]string{"env:TOKEN": value})
+		c.Artifacts, c.Grants.Artifacts = &shelf{}, 64<<20
+		req := post(s.url)
+		req.ToArtifact = keep
+		_, err := send(t, cfg, c, req)
+		e := wantError(t, err, unavailable, toolabi.EffectApplied)
+		if e.Detail != "secret" || !strings.Contains(e.Message, "status 200") || strings.Contains(e.Message, "abab") {
+			t.Errorf("got %+v", e)
+		}
+		if n, _, _ := c.Artifacts.Usage(t.Context()); n != 0 {
+			t.Errorf("%d artifacts were kept", n)
+		}
+	}
+}

@@ -310,3 +310,48 @@ func BenchmarkHide(b *testing.B) {
 		})
 	}
 }
+
+// A value that repeats itself, in a text that repeats it, is a match that begins anew at every byte. What is left of it is not what
+// is looked for here: of a text for which the patience does not last, all that follows is taken for the value.
+func TestAValueThatRepeatsItselfCostsNoMoreThanItsText(t *testing.T) {
+	many, nearly := strings.Repeat("ab", 4096), strings.Repeat("ab", 4095)+"c"
+	for name, tt := range map[string]struct{ value, text string }{
+		"the value":     {many, many},
+		"nearly it":     {many, nearly},
+		"with escapes":  {many, strings.ReplaceAll(nearly, "b", "%2562")},
+		"many readings": {strings.Repeat(`\`, 4000) + "end", strings.Repeat(`\`, 8000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := knowing(t, tt.value)
+			const length = 1 << 20
+			text := "begin " + strings.Repeat(tt.text, length/len(tt.text)) + " an end"
+			whole := string(v.Hide([]byte(text)))
+			if !strings.HasPrefix(whole, "begin ") || !strings.HasSuffix(whole, "[secret:a]") {
+				t.Errorf("became %.40q…%q", whole, whole[len(whole)-20:])
+			}
+			if got := v.Find([]byte(text)); got != "a" {
+				t.Errorf("found %q", got)
+			}
+			got, err := io.ReadAll(v.Hiding(strings.NewReader(text)))
+			if !strings.HasSuffix(string(got), "[secret:a]") || err == nil {
+				t.Errorf("read %d bytes, %v", len(got), err)
+			}
+		})
+	}
+}
+
+// The time that it takes to read a reply in small parts is not held against it.
+func TestAValueThatComesByteByByteIsHidden(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	digits := make([]byte, 8000)
+	for i := range digits {
+		digits[i] = byte('a' + random.IntN(26))
+	}
+	value := string(digits)
+	v := knowing(t, value)
+	text := strings.Repeat("x "+value, 40)
+	got, err := io.ReadAll(v.Hiding(iotest.OneByteReader(strings.NewReader(text))))
+	if want := strings.Repeat("x [secret:a]", 40); string(got) != want || err != nil {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+}

@@ -67,10 +67,11 @@ func (s *search) dull(b []byte) bool {
 }
 
 // at returns the longest occurrence that begins at b[i]: where it ends, and of which secret; an end of 0 where there is none. short
-// says that there might be a longer one if b went on.
-func (s *search) at(b []byte, i int) (end int, name string, short bool) {
+// says that there might be a longer one if b went on. Where the patience ends, name is of the secret that was looked for then.
+func (s *search) at(b []byte, i int, p *patience) (end int, name string, short bool) {
 	var room [8]escape
 	all, short := escapes(b[i:], append(room[:0], byteEscape(b[i], 1)))
+	p.left -= escapeWork * int64(len(all))
 	for _, e := range all {
 		for _, f := range s.first[e.char[0]] {
 			m := matching{form: f, b: b, limit: i + f.longest(), steps: 8*len(f.units) + 64}
@@ -84,10 +85,31 @@ func (s *search) at(b []byte, i int) (end int, name string, short bool) {
 				}
 				short = short || m.short
 			}
+			if p.left -= int64(1 + m.work); p.over() {
+				return end, f.name, false
+			}
 		}
+	}
+	if p.over() {
+		return end, s.forms[0].name, false
 	}
 	return end, name, short
 }
+
+// patience is how much may still be done for a text, in units that a match of a byte is one of. A value that repeats itself in a text that repeats it could
+// take thousands for each byte; usual ones take a few. A text for which it does not last counts as full of the value.
+type patience struct{ left int64 }
+
+const (
+	leastPatience   = 4 << 20
+	patiencePerByte = 16
+	escapeWork      = 8 // what it takes to read an escape sequence
+)
+
+// add makes it last for so many bytes more.
+func (p *patience) add(bytes int) { p.left += patiencePerByte * int64(bytes) }
+
+func (p *patience) over() bool { return p.left <= 0 }
 
 // matching follows one form through the text from one place.
 type matching struct {
@@ -95,6 +117,7 @@ type matching struct {
 	b     []byte
 	limit int  // where an occurrence must have ended
 	steps int  // that may still be taken: there can be several ways to read an escape sequence
+	work  int  // that was done
 	short bool // the text ended before it was known
 }
 
@@ -102,6 +125,7 @@ type matching struct {
 func (m *matching) from(i, k int) int {
 	for k < len(m.form.units) {
 		m.steps--
+		m.work++
 		switch {
 		case i > m.limit || m.steps <= 0:
 			return -1
@@ -133,6 +157,7 @@ func (m *matching) from(i, k int) int {
 func (m *matching) escaped(i, k int) int {
 	var room [8]escape
 	all, short := escapes(m.b[i:], room[:0])
+	m.work += escapeWork
 	m.short = m.short || short
 	for _, e := range all {
 		if next := m.take(k, e); next >= 0 {

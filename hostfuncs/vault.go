@@ -137,7 +137,7 @@ func (v *Vault) HideText(text string) string {
 // Hiding is Hide for what is too long to hold. Values count that were read before the first byte is asked for.
 func (v *Vault) Hiding(r io.Reader) io.Reader {
 	if s := v.known(); s != nil {
-		return &hidingReader{r: r, h: hiding{search: s}}
+		return &hidingReader{r: r, h: newHiding(s)}
 	}
 	return r
 }
