@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Values[ledgerKey{}] = new(*ledger.Server)
 			env.Values[mailKey{}] = new(*mailserver.Server)
+			env.Values[listenKey{}] = map[string]<-chan string{}
 			env.Defer(func() { checkJournal(t, filepath.Join(env.WorkDir, "state", "journal.db")) })
 			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "mailer.wasm": mailer, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words, "desk.wasm": desk} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), wasm, 0o600); err != nil {
@@ -58,7 +59,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
-			"filesrun": filesRun,
+			"filesrun": filesRun, "listen": listen, "hears": hears,
 		},
 	})
 }
