@@ -53,7 +53,10 @@ func (r *request) keepBody(ctx context.Context, c Call, secrets *Vault, in *arri
 	switch {
 	case out.err != nil:
 		return in.because(out.err)
-	case err != nil:
+	case err == nil:
+		err = madeRoom(ctx, c, r.function) // others may have been faster
+	}
+	if err != nil {
 		return r.unkept(ctx, reply.Status, err)
 	}
 	reply.Artifact, reply.Size = fmt.Sprintf("%x", digest[:]), uint64(size)

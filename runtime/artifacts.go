@@ -14,8 +14,13 @@ import (
 var _ hostfuncs.Artifacts = (*holding)(nil)
 
 // Put stores bytes as a blob, which survives a crash when Put returns, and notes it for the outcome. Only the result that
-// names it makes it an artifact of the run: a blob without one belongs to nobody.
+// names it makes it an artifact of the run: a blob without one belongs to nobody. So that a tool whose steps fail behind it cannot
+// fill the disk, there may be no more of those than of artifacts.
 func (s *holding) Put(ctx context.Context, r io.Reader) (toolabi.Digest, int64, error) {
+	if count, bytes := s.run.kept.inVain(); count >= toolabi.MaxArtifacts || bytes > s.most {
+		return toolabi.Digest{}, 0, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf(
+			"steps of the run that failed have stored %d artifacts of %d bytes in vain, and no more are stored until the run is resumed", count, bytes))
+	}
 	src := &source{r: r}
 	d, n, err := s.run.engine.blobs.Put(ctx, src)
 	switch {

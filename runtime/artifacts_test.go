@@ -450,3 +450,27 @@ func TestAReplyThatCannotBeKeptIsNotInDoubt(t *testing.T) {
 		t.Errorf("%s, %v, sent %d times", res.Output, err, m.world.count("a"))
 	}
 }
+
+// What a step stores before it fails belongs to nobody, and no cap of a function counts it: a tool could fill the disk with it.
+func TestWhatIsStoredInVainHasACapToo(t *testing.T) {
+	refused, stored := 0, 0
+	m := newMachine(t, map[string]tool{"it": func(g *guest, _ string) string {
+		for i := range 30 {
+			switch _, err := g.ask("lose", fmt.Sprintf("%010d", i)); {
+			case errors.Is(err, toolabi.TooLarge):
+				refused++
+			case errors.Is(err, toolabi.Conflict):
+				stored++
+			}
+		}
+		for range 30 { // the same bytes are there once
+			g.ask("lose", "0000000000")
+		}
+		return `"` + g.must("count", "") + `"`
+	}})
+	m.grants = hostfuncs.Grants{Artifacts: 100}
+	res, err := m.drive(m.process(m.mem.Handle(), keeping), steps("it"))
+	if err != nil || string(res.Output) != `["0 of 0"]` || stored != 11 || refused != 19 {
+		t.Errorf("%s, %v: %d were stored and %d refused", res.Output, err, stored, refused)
+	}
+}

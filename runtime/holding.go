@@ -8,6 +8,7 @@ import (
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // holding is the journal's side of one use of a host function: the state of tools that it reads and changes, and the
@@ -16,7 +17,8 @@ import (
 // Where the journal cannot do what it is asked, the run ends with that, whatever the function makes of it: damage and a full
 // disk are never an answer. Only of an effect that must not be repeated and has left does the function's word stand.
 type holding struct {
-	run *Run
+	run  *Run
+	most uint64 // how many bytes of artifacts are granted
 
 	mu     sync.Mutex
 	writes []journal.Write // guarded by mu: staged
@@ -32,6 +34,9 @@ func (s *holding) serve(ctx context.Context, c *hostfuncs.Call) {
 	}
 	if s.run.engine.blobs != nil {
 		c.Artifacts = s
+	}
+	if s.most = c.Grants.Artifacts; s.most == 0 { // as for versions of files
+		s.most = toolabi.MaxArtifact
 	}
 	c.Versions = s.run.kept.files
 }

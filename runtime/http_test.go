@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -115,6 +117,54 @@ func TestAReplyThatBreaksOffLeavesItsEffectInDoubt(t *testing.T) {
 			if len(a.asked) != 1 || len(refsOf(t, m, "r")) != 0 {
 				t.Errorf("%s, keeping %d: asked %q, the log refers to %q", path, keep, a.asked, refsOf(t, m, "r"))
 			}
+		}
+	}
+}
+
+// Parallel replies that each fit, and do not fit together, come to the cap at once.
+func TestParallelRepliesKeepToTheCapOfArtifacts(t *testing.T) {
+	const size, branches = 600, 4
+	var all sync.WaitGroup
+	all.Add(branches)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		all.Done()
+		all.Wait() // every one has found room by then
+		io.WriteString(w, strings.Repeat(r.URL.Path[1:2], size))
+	}))
+	t.Cleanup(s.Close)
+	var mu sync.Mutex
+	var refused []*toolabi.Error
+	m := newMachine(t, map[string]tool{"post": func(g *guest, input string) string {
+		_, err := asks[toolabi.HTTPRequest, toolabi.HTTPReply](g, toolabi.FuncHTTPSend, toolabi.HTTPRequest{Method: "POST", URL: s.URL + "/" + input, ToArtifact: 1000})
+		if err != nil {
+			mu.Lock()
+			refused = append(refused, err)
+			mu.Unlock()
+		}
+		return `1`
+	}})
+	m.grants = hostfuncs.Grants{HTTP: []string{s.URL}, Artifacts: 1000}
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		var calls []runtime.CallSpec
+		for i := range branches {
+			calls = append(calls, runtime.CallSpec{Step: journal.Step(fmt.Sprintf("s%d", i)), Tool: "m.post", Input: fmt.Appendf(nil, "%d", i)})
+		}
+		for _, one := range r.CallAll(ctx, calls) {
+			if one.Err != nil {
+				return nil, one.Err
+			}
+		}
+		return []byte(`1`), nil
+	}
+	if _, err := m.drive(m.process(m.mem.Handle(), online), driver); err != nil {
+		t.Fatal(err)
+	}
+	if got := refsOf(t, m, "r"); len(got) != 1 || len(refused) != branches-1 {
+		t.Errorf("the log refers to %q, %d were refused", got, len(refused))
+	}
+	for _, e := range refused {
+		if e.Code != toolabi.TooLarge || e.Effect != toolabi.EffectApplied || e.Detail != "status_200" {
+			t.Errorf("got %+v", e)
 		}
 	}
 }

@@ -24,6 +24,8 @@ type kept struct {
 	bytes    uint64                    // guarded by mu: how long those of named are together that are in sizes
 	versions []keptVersion             // guarded by mu, in the order of the log
 	puts     []put                     // guarded by mu: not in a result yet, in the order in which they ended
+	vain     map[journal.Digest]bool   // guarded by mu: what was put and came into no result
+	wasted   uint64                    // guarded by mu: how long those of vain are together
 	broken   error                     // guarded by mu: a result that should say what became of a file and does not
 }
 
@@ -40,7 +42,7 @@ type put struct {
 }
 
 func newKept() *kept {
-	return &kept{named: map[journal.Digest]int{}, sizes: map[journal.Digest]uint64{}, unsized: map[journal.Digest]bool{}}
+	return &kept{named: map[journal.Digest]int{}, sizes: map[journal.Digest]uint64{}, unsized: map[journal.Digest]bool{}, vain: map[journal.Digest]bool{}}
 }
 
 // add folds the log's next entry.
@@ -54,10 +56,15 @@ func (k *kept) add(e journal.Entry) {
 		if k.named[d]++; k.named[d] > 1 {
 			continue
 		}
-		if n, ok := k.sizes[d]; ok {
+		n, ok := k.sizes[d]
+		if ok {
 			k.bytes += n
 		} else {
 			k.unsized[d] = true
+		}
+		if k.vain[d] { // not any more
+			delete(k.vain, d)
+			k.wasted -= n
 		}
 	}
 	v, ok, err := versionOf(e)
@@ -155,11 +162,25 @@ func (k *kept) hold(by *holding, d journal.Digest, size uint64) {
 	}
 }
 
-// release ends what hold began: what the step stored is in its result, or belongs to nothing.
+// release ends what hold began: what the step stored is in its result, or belongs to nothing. Then it still takes up the disk until
+// somebody collects what belongs to nothing.
 func (k *kept) release(by *holding) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.puts = slices.DeleteFunc(k.puts, func(p put) bool { return p.by == by })
+	k.puts = slices.DeleteFunc(k.puts, func(p put) bool {
+		if p.by == by && k.named[p.digest] == 0 && !k.vain[p.digest] {
+			k.vain[p.digest] = true
+			k.wasted += k.sizes[p.digest]
+		}
+		return p.by == by
+	})
+}
+
+// inVain is how much was stored, since the run is driven, of what came into no result.
+func (k *kept) inVain() (count int, bytes uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.vain), k.wasted
 }
 
 // has says whether an artifact is the run's as the step sees it: with what the step itself has stored.
