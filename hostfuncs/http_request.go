@@ -90,6 +90,8 @@ func checkOptions(function string, req toolabi.HTTPRequest) error {
 		return invalidf("%s: with decompress the header Accept-Encoding is set by the host", function)
 	case req.Decompress && hasHeader(req.Headers, "Range"):
 		return invalidf("%s: decompress and a Range: a part of what is compressed cannot be undone", function)
+	case function == toolabi.FuncHTTPFetch && override(req.Headers, methodHeaders) != "":
+		return invalidf("%s: the header %s makes something else of a request that only reads", function, override(req.Headers, methodHeaders))
 	case req.ToArtifact > 0 && req.Method == "HEAD":
 		return invalidf("%s: the reply to HEAD has no body to keep as an artifact", function)
 	}
@@ -101,6 +103,9 @@ func (r *request) admit(c Call) error {
 	if err := permit(c, r.function, r.method, r.origin, r.target); err != nil {
 		return err
 	}
+	if err := permitOverrides(c, r); err != nil {
+		return err
+	}
 	if c.Grants.Artifacts == 0 && (r.upload != nil || r.keep > 0) {
 		return ungranted(c, r.function, "keeping artifacts", "--allow-artifacts SIZE")
 	}
@@ -108,12 +113,25 @@ func (r *request) admit(c Call) error {
 	if err := r.admitSecrets(c); err != nil || !r.guarded {
 		return err
 	}
-	for _, name := range []string{"Accept-Encoding", "Range", "If-Range"} {
+	for _, name := range hidingHeaders {
 		if hasHeader(r.headers, name) {
 			return invalidf("%s: the header %s is not sent to %s, which has a secret: it could hide the secret in the reply", r.function, name, r.origin)
 		}
 	}
 	return nil
+}
+
+// hidingHeaders ask a server for another form, or for a part, of what it would send.
+var hidingHeaders = []string{"Accept-Encoding", "Range", "If-Range", "Request-Range", "A-IM", "Accept-Charset"}
+
+// segments are those of the path; nil for one that could be read in two ways.
+func (r *request) segments() []string {
+	path, _, _ := strings.Cut(r.target, "?")
+	segments, err := splitPath(path)
+	if err != nil {
+		return nil
+	}
+	return segments
 }
 
 // admitSecrets judges what r refers to, without reading it.

@@ -223,7 +223,7 @@ func TestSecretsAreFilledInForEachHopAnew(t *testing.T) {
 
 // What is compressed, or cut into pieces, could hide a value.
 func TestAReplyThatCouldHideASecretIsAnError(t *testing.T) {
-	for _, name := range []string{"Accept-Encoding", "accept_encoding", "Range", "If-Range"} {
+	for _, name := range []string{"Accept-Encoding", "accept_encoding", "Range", "If-Range", "request_range", "A-IM", "Accept-Charset"} {
 		const url = "http://127.0.0.1:9"
 		cfg := noNetwork(t)
 		c := armed(&cfg, []string{url})
