@@ -295,3 +295,24 @@ func TestABodyFullOfWhatLooksLikeAValueIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// A header that is no UTF-8 is read as ISO 8859-1, and so becomes the value that nothing was found of in its bytes.
+func TestAValueInAnotherCharacterSetReachesNobody(t *testing.T) {
+	const value, written = "pässwörd-of-é", "p\xe4ssw\xf6rd-of-\xe9"
+	s := serveRaw(t, func(s *rawServer, c net.Conn) {
+		if s.readRequest(c) {
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nX-Echo: %[1]s\r\nX-Odd: \xff\xc3\r\n\r\nyou said %[1]s, %[2]s and %[3]s",
+				written, base64.StdEncoding.EncodeToString([]byte("u:"+written)), url.QueryEscape(written))
+		}
+	})
+	cfg := hostfuncs.Config{}
+	c := armed(&cfg, []string{s.url})
+	cfg.Secrets = reading(map[string]string{"env:TOKEN": value})
+	reply, err := send(t, cfg, c, post(s.url))
+	if err != nil || reply.Header("X-Echo") != "[secret:token]" || reply.Header("X-Odd") != "ÿÃ" {
+		t.Fatalf("got %+v, %v", reply, err)
+	}
+	if got := string(reply.Body); !strings.HasPrefix(got, "you said [secret:token], ") || !strings.HasSuffix(got, " and [secret:token]") || strings.Count(got, "[secret:token]") != 3 {
+		t.Errorf("the body is %q", got)
+	}
+}

@@ -27,8 +27,8 @@ const (
 // longest is how many bytes an occurrence of the form can have: what is longer is not looked for.
 func (f *form) longest() int { return 16*len(f.units) + 64 }
 
-// forms returns the ways in which a value shows: as it is, with either kind of line break and read as ISO 8859-1 where that
-// makes a difference, each also in hexadecimal and in base64, where it may stand behind other bytes. Blanks around it do not
+// forms returns the ways in which a value shows: as it is, with either kind of line break, and read or written as ISO 8859-1
+// where that makes a difference, each also in hexadecimal and in base64, where it may stand behind other bytes. Blanks around it do not
 // count, since much that passes it on cuts them off. Of a value in the PEM format each line counts by itself.
 func forms(name string, value []byte) (all []*form) {
 	core := bytes.TrimSpace(value)
@@ -46,6 +46,9 @@ func forms(name string, value []byte) (all []*form) {
 	other(bytes.ReplaceAll(unix, []byte("\n"), []byte("\r\n")))
 	for _, t := range texts {
 		other(fromLatin1(t))
+		if latin1, ok := toLatin1(t); ok {
+			other(latin1)
+		}
 	}
 	for _, t := range texts {
 		all = append(all, &form{name: name, kind: asText, units: t}, &form{name: name, kind: asHex, units: []byte(hex.EncodeToString(t))})
@@ -65,6 +68,17 @@ func fromLatin1(b []byte) (text []byte) {
 		text = utf8.AppendRune(text, rune(c))
 	}
 	return text
+}
+
+// toLatin1 writes text in ISO 8859-1, where it can be.
+func toLatin1(text []byte) (b []byte, ok bool) {
+	for _, r := range string(text) {
+		if r > 0xff {
+			return nil, false
+		}
+		b = append(b, byte(r))
+	}
+	return b, true
 }
 
 // pemLines are the lines of what is armoured text, such as a private key, without the lines around it that everybody knows.
