@@ -80,7 +80,7 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 		if err != nil && !stops(err) && !errors.As(err, &failed) && ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", ErrInterrupted, err)
 		}
-		if err != nil {
+		if err = e.quiet(err); err != nil {
 			e.release(run, err) // unless that has happened
 		}
 	}()
@@ -267,7 +267,7 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	case stops(err):
 		return r.result(nil), r.stop(err)
 	}
-	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: r.engine.hidden(asFailure(err))}
+	failed := &FailedError{Run: r.id, Outcome: journal.Fail, Err: r.engine.asFailure(err)}
 	body, encErr := encodeError(failed.Err)
 	if encErr != nil {
 		return r.result(nil), r.stop(&hostError{encErr})
@@ -300,16 +300,16 @@ func (r *Run) callDriver(ctx context.Context, drive Driver) (output []byte, err 
 }
 
 // asFailure returns what a failed run is recorded with.
-func asFailure(err error) *toolabi.Error {
+func (e *Engine) asFailure(err error) *toolabi.Error {
 	var t *toolabi.Error
 	if !errors.As(err, &t) {
-		return toolabi.NewError(toolabi.Failed, err.Error())
+		return toolabi.NewError(toolabi.Failed, e.quiet(err).Error())
 	}
 	f := *t
 	if err != error(t) { // what is around it says where it happened
 		f.Message = err.Error()
 	}
-	return readable(&f)
+	return readable(e.hidden(&f))
 }
 
 // unasked reports a recorded step that the driver did not ask for.
@@ -376,6 +376,7 @@ func (r *Run) add(e journal.Entry) error {
 
 // stop releases the run with the reason for it, so that anyone may go on with it.
 func (r *Run) stop(err error) error {
+	err = r.engine.quiet(err)
 	rel := journal.Entry{Kind: journal.Released, Name: stopName(err), Note: text(err, maxNote), Due: dueOf(err)}
 	if relErr := r.add(rel); relErr != nil {
 		return relErr

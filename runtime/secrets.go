@@ -88,6 +88,28 @@ func (e *Engine) hidden(t *toolabi.Error) *toolabi.Error {
 	return &c
 }
 
+// quiet returns an error that says the same without values, before anybody cuts its text: a part of a value is not found. A driver that
+// panics says what it had in its hands.
+func (e *Engine) quiet(err error) error {
+	if err == nil {
+		return nil
+	}
+	said := err.Error()
+	if text := e.cfg.Secrets.HideText(said); text != said {
+		return &quietError{text, err}
+	}
+	return err
+}
+
+// quietError is an error with another text.
+type quietError struct {
+	text string
+	err  error
+}
+
+func (e *quietError) Error() string { return e.text }
+func (e *quietError) Unwrap() error { return e.err }
+
 // unsaid returns an entry without values in what was said with it.
 func (e *Engine) unsaid(entry journal.Entry) journal.Entry {
 	entry.Note, entry.By = e.cfg.Secrets.HideText(entry.Note), e.cfg.Secrets.HideText(entry.By)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -179,6 +180,9 @@ func TestNoValueOfASecretIsWrittenOrSaid(t *testing.T) {
 		"the driver's error": {
 			drive: func(context.Context, *runtime.Run) ([]byte, error) { return nil, errors.New("no " + canary) }, want: "no [secret:key]",
 		},
+		"the driver's panic": {
+			drive: func(context.Context, *runtime.Run) ([]byte, error) { panic("no " + canary) }, want: "no [secret:key]",
+		},
 		"the driver's own step": {
 			drive: func(ctx context.Context, r *runtime.Run) ([]byte, error) {
 				return r.Do(ctx, "ask", runtime.Act{Name: "model", Request: []byte(canary), Class: toolabi.Read, Do: func(context.Context, runtime.Attempt) ([]byte, error) { return nil, nil }})
@@ -321,4 +325,60 @@ func TestARunIsNotMadeOfAValue(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	m.clean()
+}
+
+// A text is cut to a length in many places. What is cut within a value has a part of it at its end, which nothing finds.
+func TestNoTextIsCutWithinAValue(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tool  tool
+		drive func(before string) runtime.Driver
+		most  int
+	}{
+		"the note of a driver's panic": {
+			drive: func(before string) runtime.Driver {
+				return func(context.Context, *runtime.Run) ([]byte, error) { panic(before + canary) }
+			}, most: 512,
+		},
+		"the error of a driver": {
+			drive: func(before string) runtime.Driver {
+				return func(context.Context, *runtime.Run) ([]byte, error) { return nil, errors.New(before + canary) }
+			}, most: toolabi.MaxText,
+		},
+		"what is around an error": {
+			drive: func(before string) runtime.Driver {
+				return func(context.Context, *runtime.Run) ([]byte, error) {
+					return nil, fmt.Errorf("%s%s: %w", before, canary, toolabi.NewError(toolabi.Failed, "no"))
+				}
+			}, most: toolabi.MaxText,
+		},
+		"the panic of a host function": {
+			drive: func(before string) runtime.Driver {
+				return func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+					return r.Call(ctx, "s1", "m.x", []byte(`"`+before+`"`))
+				}
+			}, most: toolabi.MaxText,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, short := range []int{30, 40, 50, 60, 70, 80} { // what stands before it has a length of its own
+				m := newMachine(t, map[string]tool{"x": func(g *guest, input string) string { return g.must(toolabi.FuncHTTPSend, input) }})
+				p := m.process(m.mem.Handle(), func(c *runtime.Config) {
+					c.Secrets = knowing(t)
+					c.Funcs[0].Call = func(_ context.Context, _ hostfuncs.Call, req []byte) ([]byte, error) { panic(string(req) + canary) }
+				})
+				_, err := m.drive(p, tt.drive(strings.Repeat("x", tt.most-short)))
+				if err == nil || strings.Contains(err.Error(), canary[:6]) {
+					t.Errorf("got %v", err)
+				}
+				for e, err := range m.mem.Read(t.Context(), "r", 0) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if strings.Contains(e.Note, canary[:6]) || strings.Contains(string(e.Body), canary[:6]) {
+						t.Errorf("a part of the value is in %+v", e)
+					}
+				}
+			}
+		})
+	}
 }

@@ -46,13 +46,13 @@ func (s *sending) outcome(reply []byte, err error, fault toolabi.Code) (outcome,
 	}
 	var t *toolabi.Error
 	if !errors.As(err, &t) {
-		t = hostfuncs.AsError(err)
+		t = hostfuncs.AsError(s.run.engine.quiet(err))
 		t.Code = fault
 		if s.allowed {
 			t.Effect = toolabi.EffectUnknown
 		}
 	}
-	return outcome{err: readable(t), sent: s.sent}, nil
+	return outcome{err: readable(s.run.engine.hidden(t)), sent: s.sent}, nil
 }
 
 // unlessApplied returns an error with an effect that is unknown, unless it says that the effect took place.
