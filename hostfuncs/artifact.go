@@ -13,7 +13,7 @@ func artifactFunc[Req, Reply any](
 ) Func {
 	open := func(c Call, req Req) error {
 		if c.Grants.Artifacts == 0 {
-			return ungranted(c, name, "keeping artifacts", "--allow-artifacts SIZE, such as 64MiB")
+			return ungranted(c, name, "keeping artifacts", "--allow-artifacts, or no more than --allow-artifacts=64MiB")
 		}
 		return judge(req)
 	}
@@ -74,7 +74,7 @@ func roomFor(c Call, function string, count int, size uint64) error {
 	case count > toolabi.MaxArtifacts:
 		return tooLargef("%s: a run may make %d artifacts", function, toolabi.MaxArtifacts)
 	case size > c.Grants.Artifacts:
-		return tooLargef("%s: the run would have %d bytes of artifacts, and is granted %d (--allow-artifacts SIZE)", function, size, c.Grants.Artifacts)
+		return tooLargef("%s: the run would have %d bytes of artifacts, and is granted %d (--allow-artifacts=SIZE)", function, size, c.Grants.Artifacts)
 	}
 	return nil
 }

@@ -197,7 +197,7 @@ func TestAHostWithoutArtifactsSaysSo(t *testing.T) {
 	_, err = statArtifact(t, c, digestOf("x"))
 	wantError(t, err, toolabi.Unsupported, toolabi.EffectNone)
 	_, err = statArtifact(t, hostfuncs.Call{}, digestOf("x"))
-	if e := wantError(t, err, toolabi.Denied, toolabi.EffectNone); !strings.Contains(e.Message, "--allow-artifacts") {
+	if e := wantError(t, err, toolabi.Denied, toolabi.EffectNone); !strings.Contains(e.Message, "(--allow-artifacts, or no more than --allow-artifacts=64MiB)") {
 		t.Errorf("says %q", e.Message)
 	}
 }

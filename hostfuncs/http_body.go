@@ -89,7 +89,7 @@ func (r *request) room(ctx context.Context, c Call) error {
 	case count >= toolabi.MaxArtifacts:
 		return tooLargef("%s: the run has %d artifacts, at most %d are allowed", r.function, count, toolabi.MaxArtifacts)
 	case used >= c.Grants.Artifacts:
-		return tooLargef("%s: the artifacts of the run have %d bytes, and %d are granted (--allow-artifacts SIZE)", r.function, used, c.Grants.Artifacts)
+		return tooLargef("%s: the artifacts of the run have %d bytes, and %d are granted (--allow-artifacts=SIZE)", r.function, used, c.Grants.Artifacts)
 	}
 	if left := c.Grants.Artifacts - used; left < uint64(r.keep) {
 		r.keep, r.scarce = int64(left), true

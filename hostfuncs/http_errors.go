@@ -57,7 +57,7 @@ func (r *request) unanswered(ctx context.Context, sent int64, err error) *toolab
 	}
 	switch {
 	case r.scarce && code == toolabi.TooLarge:
-		e.Message += "; nothing of it was kept, and there is no more room (--allow-artifacts SIZE)"
+		e.Message += "; nothing of it was kept, and there is no more room (--allow-artifacts=SIZE)"
 	case r.keep > 0:
 		e.Message += "; nothing of it was kept"
 	}

@@ -107,7 +107,7 @@ func (r *request) admit(c Call) error {
 		return err
 	}
 	if c.Grants.Artifacts == 0 && (r.upload != nil || r.keep > 0) {
-		return ungranted(c, r.function, "keeping artifacts", "--allow-artifacts SIZE")
+		return ungranted(c, r.function, "keeping artifacts", "--allow-artifacts, or no more than --allow-artifacts=64MiB")
 	}
 	r.guarded = slices.ContainsFunc(c.Grants.Secrets, func(s SecretGrant) bool { return s.bound(r.origin.String()) })
 	if err := r.admitSecrets(c); err != nil || !r.guarded {
