@@ -66,7 +66,7 @@ and may change one of them only where both say so.`,
 				if err != nil {
 					return err
 				}
-				begun, err := g.of(c.Context(), h, run)
+				begun, err := g.of(c.Context(), h, run, m)
 				if err != nil {
 					return err
 				}

@@ -73,7 +73,8 @@ A file of the operator's configuration cannot be read: policy.yaml, grants.yaml 
 a tool that was added. While the policy has mistakes nothing is driven, so that nothing begins
 which it would have denied. docs/policy.md and docs/grants.md describe the files.`}
 	codeNotAgreed = code{"W0109", exitUsage, "not agreed to", `
-The command asked whether to go on, and was not told to. Nothing was done.`}
+The command asked whether to go on, and was not told to; or there is no terminal, so that nobody
+can be asked. Nothing was done. With --yes nobody is asked.`}
 
 	codeSecret = code{"W0111", exitUsage, "it holds the value of a secret", `
 What was given would be written into the journal, and holds the value of a secret in some
@@ -220,8 +221,8 @@ The first answer counts. A yes can be taken back with "wrun deny RUN STEP" as lo
 was agreed to has not begun; a no stays.`}
 	codeShown = code{"W0421", exitUsage, "it is about something else now", `
 The digest is not that of what the question is about, or the question was put again, because
-that has changed since it was first shown: the grants of the run, perhaps. Look at it with "wrun inbox", and answer with the digest
-that it gives: --shown DIGEST.`}
+that has changed since it was first shown: the grants of the run, perhaps. Look at it with
+"wrun inbox", and answer with the digest that it gives: --shown DIGEST.`}
 	codeExpired = code{"W0422", exitDenied, "too late to agree", `
 The time in which somebody could agree is over (--approve-by, or the policy). The run sees
 that as a denial when it is resumed.`}

@@ -95,7 +95,10 @@ func (g *grantFlags) text() string {
 }
 
 // operatorGrants are what an operator grants to a run that begins: every run by grants.yaml, and this one by flags.
-type operatorGrants struct{ file, flags hostfuncs.Grants }
+type operatorGrants struct {
+	path        string // of the file
+	file, flags hostfuncs.Grants
+}
 
 // operatorGrants reads both. Errors: a codedError for the file; *hostfuncs.GrantConflictError when they contradict each other.
 func (a *app) operatorGrants(c *cobra.Command, flags *grantFlags) (g operatorGrants, err error) {
@@ -107,6 +110,7 @@ func (a *app) operatorGrants(c *cobra.Command, flags *grantFlags) (g operatorGra
 		return g, err
 	}
 	path := filepath.Join(dir, "grants.yaml")
+	g.path = path
 	text, err := grantfile.ReadTrusted(path)
 	var untrusted *grantfile.UntrustedError
 	switch {
@@ -126,17 +130,25 @@ func (a *app) operatorGrants(c *cobra.Command, flags *grantFlags) (g operatorGra
 	return g, nil
 }
 
-// of are the grants to start a run with, or to attach to it: one that is there keeps what it began with, and only what flags
-// grant is added to it.
-func (g operatorGrants) of(ctx context.Context, h *wrun.Host, run string) (hostfuncs.Grants, error) {
+// of are the grants to start a run of modules with, or to attach to it: one that is there keeps what it began with, and only what
+// flags grant is added to it. Errors: *hostfuncs.GrantConflictError when what a module was added with is contradicted.
+func (g operatorGrants) of(ctx context.Context, h *wrun.Host, run string, modules ...runtime.Module) (hostfuncs.Grants, error) {
 	_, err := h.Spec(ctx, run)
 	switch {
 	case err == nil:
 		return g.flags, nil
-	case errors.Is(err, journal.ErrNotFound):
-		return g.file.Union(g.flags), nil
+	case !errors.Is(err, journal.ErrNotFound):
+		return hostfuncs.Grants{}, err
 	}
-	return hostfuncs.Grants{}, err
+	for _, m := range modules {
+		if err := m.Grants.Conflict(g.file); err != nil {
+			return hostfuncs.Grants{}, fmt.Errorf("what %s was added with and %s: %w", m.Manifest.Name, g.path, err)
+		}
+		if err := m.Grants.Conflict(g.flags); err != nil {
+			return hostfuncs.Grants{}, fmt.Errorf("what %s was added with and the flags: %w", m.Manifest.Name, err)
+		}
+	}
+	return g.file.Union(g.flags), nil
 }
 
 // noteMissing says under -v what modules ask for and were not granted.

@@ -31,11 +31,11 @@ func (a *app) grantProblem(err error) (problem, bool) {
 		}
 		return p, true
 	case errors.As(err, &notAdded):
-		return problem{code: codeNotAdded, known: "there is a file of this name in the working directory", next: "the same command, with " + quoted(notAdded.file) + " for the file\nwrun tool add " + quoted(notAdded.file)}, true
+		return problem{code: codeNotAdded, known: "there is a file of this name in the working directory", next: "the same command, with " + quoted(notAdded.file) + " for the file\n" + a.cmd("tool add "+quoted(notAdded.file))}, true
 	case errors.As(err, &unknown):
-		return problem{code: codeNotAdded, next: "wrun tool add FILE.wasm\nwrun tool ls"}, true
+		return problem{code: codeNotAdded, next: a.cmd("tool add FILE.wasm") + "\n" + a.cmd("tool ls")}, true
 	case errors.As(err, &changed):
-		return problem{code: codeChanged, next: "wrun tool rm " + changed.Name + "\nwrun tool add FILE.wasm"}, true
+		return problem{code: codeChanged, next: a.cmd("tool rm "+changed.Name) + "\n" + a.cmd("tool add FILE.wasm")}, true
 	case errors.As(err, &file):
 		return problem{code: codeConfig}, true
 	case errors.Is(err, toolbox.ErrMoved):

@@ -161,7 +161,11 @@ func bodyOf(e journal.Entry, body []byte) any {
 func specLine(s *runtime.Spec) map[string]any {
 	modules := []map[string]any{}
 	for _, m := range s.Modules {
-		modules = append(modules, map[string]any{"name": m.Name, "version": m.Manifest.Version, "digest": m.Digest.String()})
+		line := map[string]any{"name": m.Name, "manifest": m.Manifest.Name, "version": m.Manifest.Version, "digest": m.Digest.String()}
+		if !m.Grants.IsZero() {
+			line["grants"] = m.Grants
+		}
+		modules = append(modules, line)
 	}
 	return map[string]any{
 		"driver": s.Driver, "version": s.Version, "plan": shown(s.Plan), "input": shown(s.Input),

@@ -29,7 +29,11 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	return a.report(ctx, root.ExecuteContext(ctx))
+	c, err := root.ExecuteContextC(ctx)
+	if wrong := c.ValidateFlagGroups(); wrong != nil { // flags that do not go together, which nothing was run with
+		err = usage(c, "%v", wrong)
+	}
+	return a.report(ctx, err)
 }
 
 // signalError is the cause of a context that a signal has ended.

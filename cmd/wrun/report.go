@@ -81,12 +81,16 @@ func (a *app) nextOfRun(c code, run string) string {
 	return ""
 }
 
-// cmd is a command to type next, for the same journal.
+// cmd is a command to type next, with the same configuration and journal.
 func (a *app) cmd(rest string) string {
-	if a.journalPath != "" {
-		return "wrun --journal " + quoted(a.journalPath) + " " + rest
+	words := "wrun "
+	if a.configDir != "" {
+		words += "--config " + quoted(a.configDir) + " "
 	}
-	return "wrun " + rest
+	if a.journalPath != "" {
+		words += "--journal " + quoted(a.journalPath) + " "
+	}
+	return words + rest
 }
 
 // quoted is a word as a shell reads it.

@@ -58,7 +58,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 				if err != nil {
 					return err
 				}
-				begun, err := g.of(c.Context(), h, run)
+				begun, err := g.of(c.Context(), h, run, modules...)
 				if err != nil {
 					return err
 				}

@@ -52,7 +52,11 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	fmt.Fprintf(&b, "run      %s\nstatus   %s\ndriver   %s\nbegan    %s, last entry %s\n",
 		p.state.Run, h.Status(p.state), p.spec.Driver, clock(p.state.Began), clock(p.state.Time))
 	for _, m := range p.spec.Modules {
-		fmt.Fprintf(&b, "module   %s %s, digest %s\n", m.Name, m.Manifest.Version, m.Digest.Short())
+		name := m.Name
+		if m.Manifest.Name != name { // which its store and its settings go by
+			name += ", which is " + m.Manifest.Name
+		}
+		fmt.Fprintf(&b, "module   %s %s, digest %s\n", name, m.Manifest.Version, m.Digest.Short())
 	}
 	for _, w := range grantWords(p.grants) {
 		fmt.Fprintf(&b, "grant    %s\n", w)
