@@ -2,7 +2,8 @@ package sdk
 
 import "github.com/wrun-dev/wrun/toolabi"
 
-// KVGet reads a key of a store. The module must Need toolabi.FuncKVGet.
+// KVGet reads a key of a store. The store that a request does not name is the module's own, which has the name that Module gives
+// it. The module must Need toolabi.FuncKVGet.
 //
 // Errors are those of toolabi.KVGetRequest, and toolabi.Denied in a tool that declares itself Pure. A key that is not there is a
 // reply and no error.

@@ -21,7 +21,7 @@ func Module(name, version, description string, options ...Option) {
 
 // Need asks for a host function, such as toolabi.FuncHTTPSend, with the reason for the person who grants it. Targets are
 // what it wants to reach, as toolabi.Capability says: origins for the HTTP functions, module.tool or module.* for
-// toolabi.FuncToolCall, names for the functions of stores; none means whatever is granted, and every tool of the run.
+// toolabi.FuncToolCall, names for the functions of stores, secrets and settings, addresses for toolabi.FuncMailSend; none means whatever is granted, and every tool of the run.
 func Need(function, reason string, targets ...string) Option {
 	return func(m *toolabi.Manifest) {
 		m.Capabilities = append(m.Capabilities, toolabi.Capability{Name: function, Reason: reason, Targets: targets})

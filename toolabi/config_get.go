@@ -1,6 +1,6 @@
 package toolabi
 
-// FuncConfigGet returns a value that the operator set for the module. Read: the answer is recorded.
+// FuncConfigGet returns a value that the operator set for the module, by the name in its manifest. Read: the answer is recorded.
 const FuncConfigGet = "config_get"
 
 // MaxConfigValue is the longest value of the configuration, in bytes.

@@ -1,7 +1,7 @@
 package toolabi
 
 // The functions of stores: keys and values that outlive a run, kept in the journal. A store has a name, and belongs to whoever
-// is granted it; the one that a request does not name is called as the module. Targets in a manifest are names of stores.
+// is granted it; the one that a request does not name has the name in the module's manifest. Targets in a manifest are names of stores.
 const (
 	// FuncKVGet reads a key. Read: the answer is recorded.
 	FuncKVGet = "kv_get"

@@ -74,7 +74,7 @@ type Capability struct {
 	Name string `cbor:"1,keyasint" json:"name"`
 	// Reason is the author's, for the person who grants it.
 	Reason string `cbor:"2,keyasint" json:"reason"`
-	// Targets are what it wants to reach: for the functions of stores their names, for the http functions what hostfuncs.ParseHTTPGrant reads, such as
+	// Targets are what it wants to reach: for the http functions what hostfuncs.ParseHTTPGrant reads, such as
 	// "POST https://api.example.com/charges"; module.tool or module.* for tool_call; names of secrets for secret_has, keys for
 	// config_get, names of stores for the functions of stores, addresses or @domains for mail_send. None means whatever is
 	// granted, and every tool of the run.
