@@ -99,6 +99,9 @@ type Call struct {
 	Artifacts Artifacts
 	// Versions are the files that the run has written and removed so far, in that order.
 	Versions func() []Version
+	// Files is how many files the run has by what it has written and removed so far, without the one of a path, and how many bytes
+	// they are together. nil counts none.
+	Files func(ctx context.Context, without string) (count int, bytes uint64, err error)
 	// Sent, when not nil, is told how many bytes were written for an effect. It is called at most once, after the exchange.
 	Sent func(bytes int64)
 }

@@ -311,3 +311,19 @@ func TestChangesOfFilesAreShownToPeople(t *testing.T) {
 		}
 	}
 }
+
+func TestARunHasNoMoreFilesThanArtifacts(t *testing.T) {
+	f := newFiles(t)
+	f.call.Files = func(_ context.Context, without string) (int, uint64, error) {
+		if without == "one of them" {
+			return toolabi.MaxArtifacts - 1, 0, nil
+		}
+		return toolabi.MaxArtifacts, 0, nil
+	}
+	_, err := f.write(toolabi.WorkspaceWriteRequest{Path: "one more"})
+	wantError(t, err, toolabi.TooLarge, toolabi.EffectNone)
+	if _, err := f.write(toolabi.WorkspaceWriteRequest{Path: "one of them"}); err != nil {
+		t.Error(err)
+	}
+	wantTree(t, f.dir, map[string]string{"one of them": ""})
+}

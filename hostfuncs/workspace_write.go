@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -96,7 +97,13 @@ func (w *workspace) version(ctx context.Context, c Call, req toolabi.WorkspaceWr
 		if err != nil {
 			return nil, 0, err
 		}
+		if err := roomForFile(ctx, c, req.Path, uint64(size)); err != nil {
+			return nil, 0, errors.Join(err, r.Close())
+		}
 		return r, size, nil
+	}
+	if err := roomForFile(ctx, c, req.Path, uint64(len(req.Body))); err != nil {
+		return nil, 0, err
 	}
 	have, err := hasArtifact(ctx, c, want)
 	if err == nil && !have {
@@ -188,16 +195,40 @@ func roomForVersions(ctx context.Context, c Call, more, size int) error {
 		return err
 	}
 	count, used = count+more, used+uint64(size)
-	most := c.Grants.Artifacts
-	if most == 0 {
-		most = toolabi.MaxArtifact
-	}
+	most := mostBytes(c)
 	const function = toolabi.FuncWorkspaceWrite
 	switch {
 	case count > toolabi.MaxArtifacts:
 		return tooLargef("%s: versions of files are artifacts, and the run would have %d of them; at most %d are allowed", function, count, toolabi.MaxArtifacts)
 	case used > most:
 		return tooLargef("%s: versions of files are artifacts, and those of the run would have %d bytes; at most %d are allowed", function, used, most)
+	}
+	return nil
+}
+
+// mostBytes is how many bytes the versions of a run's files can be together, and so can the files.
+func mostBytes(c Call) uint64 {
+	if c.Grants.Artifacts == 0 {
+		return toolabi.MaxArtifact
+	}
+	return c.Grants.Artifacts
+}
+
+// roomForFile says why a run may not have a file of so many bytes beside its others, or nil. Versions of the same bytes count once,
+// and files do not: each of them is on the disk.
+func roomForFile(ctx context.Context, c Call, path string, size uint64) error {
+	if c.Files == nil {
+		return nil
+	}
+	count, used, err := c.Files(ctx, path)
+	const function = toolabi.FuncWorkspaceWrite
+	switch most := mostBytes(c); {
+	case err != nil:
+		return err
+	case count >= toolabi.MaxArtifacts:
+		return tooLargef("%s: the run has %d other files, and may have no more", function, count)
+	case used > most || size > most-used:
+		return tooLargef("%s: the run's files would have %d bytes; at most %d are allowed", function, used+size, most)
 	}
 	return nil
 }

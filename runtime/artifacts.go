@@ -79,6 +79,18 @@ func (s *holding) Usage(ctx context.Context) (count int, bytes uint64, err error
 	}
 }
 
+// files counts the run's files but for one.
+func (s *holding) files(ctx context.Context, without string) (count int, bytes uint64, err error) {
+	for d, n := range s.run.kept.without(without) {
+		size, err := s.measure(ctx, d)
+		if err != nil {
+			return 0, 0, err
+		}
+		count, bytes = count+n, bytes+uint64(n)*size
+	}
+	return count, bytes, nil
+}
+
 // measure returns how long an artifact is.
 func (s *holding) measure(ctx context.Context, d journal.Digest) (uint64, error) {
 	if n, ok := s.run.kept.size(d); ok {

@@ -38,7 +38,7 @@ func (s *holding) serve(ctx context.Context, c *hostfuncs.Call) {
 	if s.most = c.Grants.Artifacts; s.most == 0 { // as for versions of files
 		s.most = toolabi.MaxArtifact
 	}
-	c.Versions = s.run.kept.files
+	c.Versions, c.Files = s.run.kept.history, s.files
 }
 
 // fail remembers what the journal could not do, and returns it as the error that ends the driving. What ended because the

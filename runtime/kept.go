@@ -23,6 +23,7 @@ type kept struct {
 	unsized  map[journal.Digest]bool   // guarded by mu: those of named that are not in sizes
 	bytes    uint64                    // guarded by mu: how long those of named are together that are in sizes
 	versions []keptVersion             // guarded by mu, in the order of the log
+	files    map[string]journal.Digest // guarded by mu: what versions leave of each path
 	puts     []put                     // guarded by mu: not in a result yet, in the order in which they ended
 	vain     map[journal.Digest]bool   // guarded by mu: what was put and came into no result
 	wasted   uint64                    // guarded by mu: how long those of vain are together
@@ -42,7 +43,10 @@ type put struct {
 }
 
 func newKept() *kept {
-	return &kept{named: map[journal.Digest]int{}, sizes: map[journal.Digest]uint64{}, unsized: map[journal.Digest]bool{}, vain: map[journal.Digest]bool{}}
+	return &kept{
+		named: map[journal.Digest]int{}, sizes: map[journal.Digest]uint64{}, unsized: map[journal.Digest]bool{}, vain: map[journal.Digest]bool{},
+		files: map[string]journal.Digest{},
+	}
 }
 
 // add folds the log's next entry.
@@ -73,7 +77,30 @@ func (k *kept) add(e journal.Entry) {
 	}
 	if ok {
 		k.versions = append(k.versions, keptVersion{e.Step, v})
+		k.leave(v)
 	}
+}
+
+// leave is called with mu held.
+func (k *kept) leave(v hostfuncs.Version) {
+	if v.Removed {
+		delete(k.files, v.Path)
+	} else {
+		k.files[v.Path] = journal.Digest(v.Artifact)
+	}
+}
+
+// without returns how many files there are of each digest, but for the one of a path.
+func (k *kept) without(path string) map[journal.Digest]int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	many := make(map[journal.Digest]int, len(k.files))
+	for at, d := range k.files {
+		if at != path {
+			many[d]++
+		}
+	}
+	return many
 }
 
 // forget takes back an entry that was added and then not appended after all.
@@ -94,7 +121,14 @@ func (k *kept) forget(e journal.Entry) {
 			k.bytes -= k.sizes[d]
 		}
 	}
+	before := len(k.versions)
 	k.versions = slices.DeleteFunc(k.versions, func(v keptVersion) bool { return v.step == e.Step })
+	if len(k.versions) < before {
+		clear(k.files)
+		for _, v := range k.versions {
+			k.leave(v.Version)
+		}
+	}
 }
 
 func distinct(refs []journal.Digest) map[journal.Digest]bool {
@@ -139,8 +173,8 @@ func (k *kept) fault() error {
 	return k.broken
 }
 
-// files returns the versions of files, in the order of the log.
-func (k *kept) files() []hostfuncs.Version {
+// history returns the versions of files, in the order of the log.
+func (k *kept) history() []hostfuncs.Version {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	versions := make([]hostfuncs.Version, len(k.versions))

@@ -201,7 +201,7 @@ func (e *Engine) WriteFiles(ctx context.Context, run, path string) ([]File, erro
 	if err := grant.CheckEmpty(); err != nil {
 		return nil, &DirError{Err: err}
 	}
-	versions := r.kept.files()
+	versions := r.kept.history()
 	if _, err := hostfuncs.RestoreWorkspace(ctx, grant, run, versions, &holding{run: r}); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -327,3 +327,48 @@ func TestARunThatEndsElsewhereHasItsFilesThere(t *testing.T) {
 	}
 	wantFiles(t, dir, filesTree)
 }
+
+// The same bytes are one artifact, whichever files they are in, and as many times on the disk.
+func TestFilesOfTheSameBytesKeepToTheCapTogether(t *testing.T) {
+	body := []byte(strings.Repeat("x", 30))
+	var said []string
+	m := newMachine(t, map[string]tool{"it": func(g *guest, _ string) string {
+		write := func(path string, req toolabi.WorkspaceWriteRequest) {
+			req.Path = path
+			_, err := asks[toolabi.WorkspaceWriteRequest, toolabi.WorkspaceWriteReply](g, toolabi.FuncWorkspaceWrite, req)
+			switch {
+			case err == nil:
+				said = append(said, path)
+			case err.Code == toolabi.TooLarge && err.Effect == toolabi.EffectNone:
+				said = append(said, path+" is too much")
+			default:
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		whole := toolabi.WorkspaceWriteRequest{Body: body}
+		for _, path := range []string{"a", "b", "c/c", "d"} {
+			write(path, whole)
+		}
+		write("e", toolabi.WorkspaceWriteRequest{Artifact: toolabi.DigestOf(body).String()})
+		write("b", whole)
+		if _, err := asks[toolabi.WorkspaceRemoveRequest, toolabi.WorkspaceRemoveReply](g, toolabi.FuncWorkspaceRemove, toolabi.WorkspaceRemoveRequest{Path: "a"}); err != nil {
+			t.Error(err)
+		}
+		write("e", toolabi.WorkspaceWriteRequest{Artifact: toolabi.DigestOf(body).String()})
+		write("d", whole)
+		return `1`
+	}})
+	dir := t.TempDir()
+	m.grants = hostfuncs.Grants{Artifacts: 100, Workspace: hostfuncs.WorkspaceGrant{Path: dir, Write: true}}
+	want := "a, b, c/c, d is too much, e is too much, b, e, d is too much"
+	for range 2 {
+		said = nil
+		if _, err := m.drive(m.process(m.mem.Handle(), filing), steps("it", "it")); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(said, ", "); got != "" && got != want+", a is too much, b, c/c, d is too much, e, b, e, d is too much" {
+			t.Errorf("got %s", got)
+		}
+	}
+	wantFiles(t, dir, map[string]string{"b": string(body), "c/c": string(body), "e": string(body)})
+}
