@@ -73,7 +73,7 @@ and may change one of them only where both say so.`,
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: call.Name, Version: call.Version, Plan: []byte(m.Name + "." + args[1]),
 					Input: input, Modules: []runtime.Module{m}, Grants: begun, Limits: limits.limits(),
-				}, opts, long)
+				}, g.flags, opts, long)
 			})
 		},
 	}

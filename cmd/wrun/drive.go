@@ -18,8 +18,9 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// noteDirs says what of the directories that were granted is not what the modules ask for.
-func (a *app) noteDirs(modules []runtime.Module, g hostfuncs.Grants) {
+// noteDirs says what of the directories that a run is granted is not what its modules ask for. What grants.yaml grants is for every
+// run, and most have no use for it, so that only those of flags have to be asked for.
+func (a *app) noteDirs(modules []runtime.Module, g, flags hostfuncs.Grants) {
 	for _, d := range g.Dirs {
 		asked := false
 		for _, m := range modules {
@@ -34,7 +35,7 @@ func (a *app) noteDirs(modules []runtime.Module, g hostfuncs.Grants) {
 				}
 			}
 		}
-		if !asked {
+		if _, typed := flags.Dir(d.Name); typed && !asked {
 			a.say("no module of the run asks for directory %s", d.Name)
 		}
 	}
@@ -67,9 +68,9 @@ func newID(driver string) string {
 	return driver + "-" + time.Now().UTC().Format("20060102-150405") + "-" + hex.EncodeToString(b[:])
 }
 
-// begin starts a run, or attaches to it, and drives it to its output.
-func (a *app) begin(ctx context.Context, h *wrun.Host, id string, spec runtime.Spec, opts runtime.DriveOptions, long time.Duration) error {
-	a.noteDirs(spec.Modules, spec.Grants)
+// begin starts a run, or attaches to it, and drives it to its output. flags are those of its grants that were typed.
+func (a *app) begin(ctx context.Context, h *wrun.Host, id string, spec runtime.Spec, flags hostfuncs.Grants, opts runtime.DriveOptions, long time.Duration) error {
+	a.noteDirs(spec.Modules, spec.Grants, flags)
 	a.noteMissing(spec.Modules, spec.Grants)
 	res, err := a.driven(ctx, h, id, long, func() (runtime.Result, error) { return h.Run(ctx, id, spec, opts) })
 	if a.stats {

@@ -270,6 +270,9 @@ func (a *app) inputProblem(err error) (problem, bool) {
 	)
 	switch {
 	case errors.As(err, &coded):
+		if coded.code == codeConfig { // each mistake has a line
+			return problem{code: coded.code, title: err.Error()}, true
+		}
 		return problem{code: coded.code}, true
 	case errors.As(err, &asked):
 		return problem{code: codeNotAgreed, next: asked.yes}, true

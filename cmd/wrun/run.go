@@ -65,7 +65,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: plan.Name, Version: plan.Version, Plan: text, Input: in, Modules: modules, Grants: begun,
 					Limits: limits.limits(),
-				}, opts, long)
+				}, g.flags, opts, long)
 			})
 		},
 	}
