@@ -51,6 +51,10 @@ serve() {
 # ask PATH [JSON]: asks the server at $url.
 ask() { curl --silent --show-error --fail --noproxy '*' --max-time 60 ${2:+--data "$2"} "$url$1"; }
 
+# What this machine's operator grants and forbids has no part in an example.
+GOENV=$(go env GOENV)
+export GOENV XDG_CONFIG_HOME=$dir/config
+
 say 'building wrun, its tools and a ledger'
 cd "$root"
 go build -o "$dir/wrun" ./cmd/wrun

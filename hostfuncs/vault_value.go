@@ -87,7 +87,7 @@ func judgeSecret(value []byte, source string) error {
 func unreadable(function string, s SecretGrant, err error) error {
 	text := toolabi.CleanLine(err.Error(), 300)
 	e := toolabi.NewError(toolabi.Unavailable, fmt.Sprintf(
-		"%s: secret %s cannot be read from %s: %s; nothing was sent (mend that and resume, or grant another one: --secret %s=SOURCE@ORIGIN)",
+		"%s: secret %s cannot be read from %s: %s; nothing was sent (make it readable, or say where else it is: --secret %s=SOURCE@ORIGIN)",
 		function, s.Name, toolabi.CleanLine(s.Source, 200), text, s.Name))
 	e.Retry = toolabi.RetrySafe
 	return secretError(e)

@@ -149,6 +149,9 @@ then "wrun resume RUN" goes on. With --happened the tool gets that reply as if i
 just come; with --did-not-happen the step is attempted again, under the same key. A tool
 that names a look-up is asked by itself on each resume, and by "wrun reconcile RUN".
 
+A mail is found by its Message-ID, which is the key, an @ and the domain of the sender. Its
+reply is {"message_id":"<KEY@DOMAIN>"}.
+
 A program that could write to a directory is such an effect as a whole, and has no key.
 Look at the directory: if it did its work, the reply is the tool's output; if it did not,
 put back what it left half done before the program is entered again.`}

@@ -32,6 +32,7 @@ type process struct {
 func (s *stage) start(ctx context.Context, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, s.self, append([]string{"--journal", s.journal, "-v"}, args...)...)}
 	p.cmd.Dir = s.dir
+	p.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+s.dir) // the operator's own policy and grants have no part in it
 	p.cmd.Stdout, p.cmd.Stderr = &p.text, &p.text
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", strings.Join(args, " "), err)
