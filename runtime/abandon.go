@@ -13,6 +13,7 @@ import (
 //
 // Errors: *BusyError; journal.ErrClosed for a finished run; journal.ErrNotFound.
 func (e *Engine) Abandon(ctx context.Context, run, by, why string) error {
+	by, why = e.cfg.Secrets.HideText(by), e.cfg.Secrets.HideText(why) // the end of the run says both, too, and they are cut
 	return untilSettled(func() error {
 		s, err := e.state(ctx, run)
 		switch {

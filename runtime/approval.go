@@ -115,7 +115,7 @@ func (r *Run) sameQuestion(ctx context.Context, step journal.Step, intent *journ
 func (r *Run) raise(ctx context.Context, o op, question journal.Step, body []byte, digest journal.Digest, d Decision) error {
 	in := journal.Entry{
 		Kind: journal.Intent, Step: question, Name: questionName, Class: uint8(toolabi.Wait), OnCut: journal.Await,
-		Module: o.module, Request: digest, Note: toolabi.CutText(d.Reason, maxNote),
+		Module: o.module, Request: digest, Note: toolabi.CutText(r.engine.cfg.Secrets.HideText(d.Reason), maxNote),
 	}
 	if err := journal.SetBody(ctx, r.engine.blobs, &in, body); err != nil {
 		return err

@@ -97,6 +97,7 @@ func (e *Engine) Fork(ctx context.Context, run string, at journal.Step, id, by, 
 		return Fork{}, err
 	}
 	c.taken[0].By, c.taken[0].Note = someone(by), note(fmt.Sprintf("forked from %s at %s", run, at), why)
+	c.taken[0] = e.unsaid(c.taken[0])
 	if err := e.appendCopy(ctx, id, c.taken, me); err != nil {
 		return Fork{}, err
 	}

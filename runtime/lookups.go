@@ -24,6 +24,15 @@ type Finding struct {
 //
 // Errors: *BusyError; journal.ErrNotFound; *JournalError; what Drive returns for a log that cannot be gone on with.
 func (e *Engine) Reconcile(ctx context.Context, run string) ([]Finding, error) {
+	findings, err := e.lookUp(ctx, run)
+	for i := range findings {
+		findings[i].Err = e.quiet(findings[i].Err)
+	}
+	return findings, e.quiet(err)
+}
+
+// lookUp is Reconcile, whose errors may hold values.
+func (e *Engine) lookUp(ctx context.Context, run string) ([]Finding, error) {
 	s, err := e.state(ctx, run)
 	switch {
 	case err != nil:

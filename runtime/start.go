@@ -49,6 +49,7 @@ func (e *Engine) create(ctx context.Context, run string, spec Spec, by journal.E
 	}
 	now := e.cfg.Now().UnixNano()
 	created := journal.Entry{Kind: journal.Created, Name: spec.Driver, Time: now, By: by.By, Note: by.Note}
+	created = e.unsaid(created)
 	if e.blobs != nil {
 		created.Refs = spec.refs()
 	}
