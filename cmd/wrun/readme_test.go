@@ -66,8 +66,15 @@ func build(t *testing.T, tags string) string {
 // The page that shows the demo fails this test when it and the demo differ.
 func TestTheReadmeShowsWhatTheDemoPrints(t *testing.T) {
 	want := between(t, readme(t), "<!-- demo -->\n```\n", "```\n<!-- /demo -->")
+	config := t.TempDir() // of an operator who denies everything, which the demo has to stay out of
+	if err := os.Mkdir(filepath.Join(config, "wrun"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(config, "wrun", "policy.yaml"), []byte("default: deny\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	demo := exec.Command(build(t, ""), "-q", "demo")
-	demo.Env = append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t))
+	demo.Env = append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t), "XDG_CONFIG_HOME="+config)
 	out, err := demo.Output()
 	if err != nil {
 		t.Fatalf("demo: %v\n%s", err, out)
