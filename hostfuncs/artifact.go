@@ -2,6 +2,7 @@ package hostfuncs
 
 import (
 	"context"
+	"errors"
 	"unicode/utf8"
 
 	"github.com/wrun-dev/wrun/toolabi"
@@ -12,8 +13,8 @@ func artifactFunc[Req, Reply any](
 	name string, class toolabi.Class, judge func(Req) error, describe func(Req) string, do func(context.Context, Call, Req) (Reply, error),
 ) Func {
 	open := func(c Call, req Req) error {
-		if c.Grants.Artifacts == 0 {
-			return ungranted(c, name, "keeping artifacts", "--allow-artifacts, or no more than --allow-artifacts=64MiB")
+		if err := mayKeep(c, name); err != nil {
+			return err
 		}
 		return judge(req)
 	}
@@ -22,25 +23,36 @@ func artifactFunc[Req, Reply any](
 			return reply, err
 		}
 		if c.Artifacts == nil {
-			return reply, toolabi.NewError(toolabi.Unsupported, name+": this host keeps no artifacts")
+			return reply, noArtifacts(name)
 		}
 		return do(ctx, c, req)
 	})
-	f.Check = func(c Call, raw []byte) error {
-		var req Req
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return invalidf("%s: %v", name, err)
-		}
-		return open(c, req)
-	}
-	f.Describe = func(raw []byte) string {
-		var req Req
-		if toolabi.Decode(raw, &req) != nil {
-			return ""
-		}
-		return describe(req)
-	}
+	f.Check, f.Describe = judged(name, open), described(describe)
 	return f
+}
+
+// mayKeep judges whether a module may use artifacts.
+func mayKeep(c Call, function string) error {
+	if c.Grants.Artifacts == 0 {
+		return ungranted(c, function, "keeping artifacts", "--allow-artifacts, or no more than --allow-artifacts=64MiB")
+	}
+	return nil
+}
+
+func noArtifacts(function string) error {
+	return toolabi.NewError(toolabi.Unsupported, function+": this host keeps no artifacts")
+}
+
+// findArtifact says whether the run has an artifact, and how long it is.
+func findArtifact(ctx context.Context, c Call, d toolabi.Digest) (size uint64, found bool, err error) {
+	r, n, err := c.Artifacts.Open(ctx, d)
+	switch {
+	case errors.Is(err, toolabi.NotFound):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, err
+	}
+	return uint64(n), true, r.Close()
 }
 
 // judgeArtifactName says why a text cannot be the name of an artifact, or nil. It identifies nothing and is never a path.

@@ -71,12 +71,6 @@ func readPart(r io.Reader, offset, n uint64) ([]byte, error) {
 
 func statArtifact(ctx context.Context, c Call, req toolabi.ArtifactStatRequest) (reply toolabi.ArtifactStatReply, err error) {
 	d, _ := toolabi.ParseDigest(req.Artifact) // judged before
-	r, n, err := c.Artifacts.Open(ctx, d)
-	switch {
-	case errors.Is(err, toolabi.NotFound):
-		return reply, nil
-	case err != nil:
-		return reply, err
-	}
-	return toolabi.ArtifactStatReply{Found: true, Size: uint64(n)}, r.Close()
+	reply.Size, reply.Found, err = findArtifact(ctx, c, d)
+	return reply, err
 }

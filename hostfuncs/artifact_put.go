@@ -3,8 +3,6 @@ package hostfuncs
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"github.com/wrun-dev/wrun/toolabi"
@@ -15,16 +13,11 @@ func artifactPutFunc() Func {
 		return toolabi.CleanLine(req.Name, toolabi.MaxArtifactName)
 	}, putArtifact)
 	f.Bulky = true // what it asks for is what it makes
-	f.ShowReply = func(reply []byte) ([]byte, error) {
-		var r toolabi.ArtifactPutReply
-		if err := toolabi.Decode(reply, &r); err != nil {
-			return nil, err
-		}
-		return sayJSON(struct {
-			Artifact string `json:"artifact"`
-			Size     uint64 `json:"size"`
-		}{r.Artifact, r.Size})
+	type form struct {
+		Artifact string `json:"artifact"`
+		Size     uint64 `json:"size"`
 	}
+	f.ShowReply = shown(func(r toolabi.ArtifactPutReply) form { return form(r) })
 	return f
 }
 
@@ -37,8 +30,8 @@ func judgePut(req toolabi.ArtifactPutRequest) error {
 
 // putArtifact keeps a body. Nothing leaves the host, so nobody is asked before it.
 func putArtifact(ctx context.Context, c Call, req toolabi.ArtifactPutRequest) (reply toolabi.ArtifactPutReply, err error) {
-	want := toolabi.Digest(sha256.Sum256(req.Body))
-	have, err := hasArtifact(ctx, c, want)
+	want := toolabi.DigestOf(req.Body)
+	_, have, err := findArtifact(ctx, c, want)
 	if err != nil {
 		return reply, err
 	}
@@ -58,16 +51,4 @@ func putArtifact(ctx context.Context, c Call, req toolabi.ArtifactPutRequest) (r
 		return reply, err
 	}
 	return toolabi.ArtifactPutReply{Artifact: d.String(), Size: uint64(n)}, nil
-}
-
-// hasArtifact says whether the run has an artifact.
-func hasArtifact(ctx context.Context, c Call, d toolabi.Digest) (bool, error) {
-	r, _, err := c.Artifacts.Open(ctx, d)
-	switch {
-	case errors.Is(err, toolabi.NotFound):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	return true, r.Close()
 }

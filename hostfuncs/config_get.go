@@ -16,39 +16,17 @@ func configGetFunc() Func {
 		value, found := c.Grants.Setting(c.Module, req.Key)
 		return toolabi.ConfigGetReply{Found: found, Value: value}, nil
 	})
-	f.Check = func(c Call, raw []byte) error {
-		var req toolabi.ConfigGetRequest
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return invalidf("config_get: %v", err)
-		}
-		return checkConfigGet(c, req)
+	f.Check = judged(toolabi.FuncConfigGet, checkConfigGet)
+	f.Describe = described(func(req toolabi.ConfigGetRequest) string { return toolabi.CleanLine(req.Key, 80) })
+	type asked struct {
+		Key string `json:"key"`
 	}
-	f.Describe = func(raw []byte) string {
-		var req toolabi.ConfigGetRequest
-		if toolabi.Decode(raw, &req) != nil {
-			return ""
-		}
-		return toolabi.CleanLine(req.Key, 80)
+	type answered struct {
+		Found bool   `json:"found"`
+		Value string `json:"value,omitempty"`
 	}
-	f.ShowRequest = func(raw []byte) ([]byte, error) {
-		var req toolabi.ConfigGetRequest
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return nil, err
-		}
-		return sayJSON(struct {
-			Key string `json:"key"`
-		}{req.Key})
-	}
-	f.ShowReply = func(raw []byte) ([]byte, error) {
-		var reply toolabi.ConfigGetReply
-		if err := toolabi.Decode(raw, &reply); err != nil {
-			return nil, err
-		}
-		return sayJSON(struct {
-			Found bool   `json:"found"`
-			Value string `json:"value,omitempty"`
-		}{reply.Found, reply.Value})
-	}
+	f.ShowRequest = shown(func(req toolabi.ConfigGetRequest) asked { return asked(req) })
+	f.ShowReply = shown(func(reply toolabi.ConfigGetReply) answered { return answered(reply) })
 	return f
 }
 

@@ -59,7 +59,7 @@ func (r *request) keepBody(ctx context.Context, c Call, secrets *Vault, in *arri
 	if err != nil {
 		return r.unkept(ctx, reply.Status, err)
 	}
-	reply.Artifact, reply.Size = fmt.Sprintf("%x", digest[:]), uint64(size)
+	reply.Artifact, reply.Size = digest.String(), uint64(size)
 	return nil
 }
 

@@ -87,10 +87,6 @@ func (r *request) openUpload(ctx context.Context, c Call, headers []toolabi.Head
 	return &outgoing{head: r.layOut(c, headers, size), body: &whole{r: body, left: size}, size: size, from: body}, nil
 }
 
-func noArtifacts(function string) error {
-	return toolabi.NewError(toolabi.Unsupported, function+": this host keeps no artifacts")
-}
-
 func (o *outgoing) close() {
 	if o.from != nil {
 		o.from.Close()

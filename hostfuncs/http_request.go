@@ -106,8 +106,10 @@ func (r *request) admit(c Call) error {
 	if err := permitOverrides(c, r); err != nil {
 		return err
 	}
-	if c.Grants.Artifacts == 0 && (r.upload != nil || r.keep > 0) {
-		return ungranted(c, r.function, "keeping artifacts", "--allow-artifacts, or no more than --allow-artifacts=64MiB")
+	if r.upload != nil || r.keep > 0 {
+		if err := mayKeep(c, r.function); err != nil {
+			return err
+		}
 	}
 	r.guarded = slices.ContainsFunc(c.Grants.Secrets, func(s SecretGrant) bool { return s.bound(r.origin.String()) })
 	if err := r.admitSecrets(c); err != nil || !r.guarded {

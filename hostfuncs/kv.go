@@ -39,25 +39,17 @@ func storeFunc[Req, Reply any](
 		}
 		return do(s, req)
 	})
-	f.Check = func(c Call, raw []byte) error {
-		var req Req
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return invalidf("%s: %v", name, err)
-		}
+	f.Check = judged(name, func(c Call, req Req) error {
 		_, err := open(context.Background(), c, req)
 		return err
-	}
-	f.Describe = func(raw []byte) string {
-		var req Req
-		if toolabi.Decode(raw, &req) != nil {
-			return ""
-		}
+	})
+	f.Describe = described(func(req Req) string {
 		which, key := about(req)
 		if which != "" {
 			which += " "
 		}
 		return toolabi.CleanLine(which+key, 200)
-	}
+	})
 	return f
 }
 

@@ -20,7 +20,7 @@ func kvPutFunc() Func {
 			}
 			return s.put(req.Key, e, req.Value)
 		})
-	f.ShowReply = showVersion
+	f.ShowReply = shown(versionForm)
 	return f
 }
 
@@ -41,7 +41,7 @@ func kvCASFunc() Func {
 			}
 			return s.put(req.Key, e, req.Value)
 		})
-	f.ShowReply = showVersion
+	f.ShowReply = shown(versionForm)
 	return f
 }
 
@@ -56,15 +56,10 @@ func kvDeleteFunc() Func {
 			}
 			return toolabi.KVDeleteReply{Found: true}, s.change(req.Key, e, nil, true)
 		})
-	f.ShowReply = func(reply []byte) ([]byte, error) {
-		var r toolabi.KVDeleteReply
-		if err := toolabi.Decode(reply, &r); err != nil {
-			return nil, err
-		}
-		return sayJSON(struct {
-			Found bool `json:"found"`
-		}{r.Found})
+	type form struct {
+		Found bool `json:"found"`
 	}
+	f.ShowReply = shown(func(r toolabi.KVDeleteReply) form { return form(r) })
 	return f
 }
 
@@ -89,12 +84,9 @@ func (s store) change(key string, e entry, value []byte, remove bool) error {
 	return nil
 }
 
-func showVersion(reply []byte) ([]byte, error) {
-	var r toolabi.KVPutReply
-	if err := toolabi.Decode(reply, &r); err != nil {
-		return nil, err
-	}
-	return sayJSON(struct {
-		Version uint64 `json:"version"`
-	}{r.Version})
+// shownVersion is the form in which a version is shown.
+type shownVersion struct {
+	Version uint64 `json:"version"`
 }
+
+func versionForm(r toolabi.KVPutReply) shownVersion { return shownVersion(r) }

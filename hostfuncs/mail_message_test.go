@@ -158,7 +158,7 @@ func TestWhatAPersonSaysOfAMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said, err := formatSaidMail(reply); err != nil || string(said) != "{\"message_id\":\"<wrun-1@example.com>\"}\n" {
+	if said, err := shown(saidForm)(reply); err != nil || string(said) != "{\"message_id\":\"<wrun-1@example.com>\"}\n" {
 		t.Errorf("got %s, %v", said, err)
 	}
 	for _, s := range []string{``, `{}`, `null`, `[]`, `"<a@b>"`, `{"message_id":1}`, `{"message_id":""}`, `{"message_id":"a@b"}`, `{"message_id":"<a>"}`, `{"message_id":"<@>"}`,
@@ -175,16 +175,16 @@ func TestWhatPeopleAreShownOfAMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := mailDescribe(raw), "to ann@example.com and 1 more: Hi <you>"; got != want {
+	if got, want := described(mailWords)(raw), "to ann@example.com and 1 more: Hi <you>"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	shown, err := showMailRequest(raw)
+	shown, err := shown(askedForm)(raw)
 	const want = `{"to":["ann@example.com"],"bcc":["bob@example.com"],"subject":"Hi\u001b[2J <you>","text":"t",` +
 		`"attachments":[{"name":"a","size":3,"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}]}` + "\n"
 	if err != nil || string(shown) != want {
 		t.Errorf("got %s, %v, want %s", shown, err, want)
 	}
-	if d := mailDescribe([]byte{0xff}); d != "" {
+	if d := described(mailWords)([]byte{0xff}); d != "" {
 		t.Errorf("got %q for what is no request", d)
 	}
 }

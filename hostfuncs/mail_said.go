@@ -1,8 +1,6 @@
 package hostfuncs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,22 +30,17 @@ type askedAttachment struct {
 	SHA256 string `json:"sha256"`
 }
 
-// showMailRequest writes a request of mail_send; of attachments only what they are.
-func showMailRequest(raw []byte) ([]byte, error) {
-	var r toolabi.MailSendRequest
-	if err := toolabi.Decode(raw, &r); err != nil {
-		return nil, err
-	}
+// askedForm is the form of a request; of attachments only what they are.
+func askedForm(r toolabi.MailSendRequest) askedMail {
 	shown := askedMail{To: r.To, Cc: r.Cc, Bcc: r.Bcc, ReplyTo: r.ReplyTo, Subject: r.Subject, Text: r.Text, HTML: r.HTML}
 	for _, a := range r.Attachments {
 		said := askedAttachment{Name: a.Name, Type: a.Type, SHA256: a.Artifact}
 		if a.Artifact == "" {
-			sum := sha256.Sum256(a.Body)
-			said.Size, said.SHA256 = len(a.Body), hex.EncodeToString(sum[:])
+			said.Size, said.SHA256 = len(a.Body), toolabi.DigestOf(a.Body).String()
 		}
 		shown.Attachments = append(shown.Attachments, said)
 	}
-	return sayJSON(shown)
+	return shown
 }
 
 // saidMail is the form in which a person writes down that a server took a message over.
@@ -70,24 +63,8 @@ func parseSaidMail(text []byte) ([]byte, error) {
 	return toolabi.Encode(toolabi.MailSendReply{MessageID: s.MessageID})
 }
 
-// formatSaidMail writes a reply of mail_send in the form that parseSaidMail reads.
-func formatSaidMail(reply []byte) ([]byte, error) {
-	var r toolabi.MailSendReply
-	if err := toolabi.Decode(reply, &r); err != nil {
-		return nil, err
-	}
-	return sayJSON(saidMail(r))
-}
-
-// mailCheck judges a request completely without sending it.
-func mailCheck(c Call, raw []byte) error {
-	var req toolabi.MailSendRequest
-	if err := toolabi.Decode(raw, &req); err != nil {
-		return toolabi.NewError(toolabi.Invalid, "mail_send: "+err.Error())
-	}
-	_, err := checkMail(c, req)
-	return err
-}
+// saidForm is the form of a reply, which parseSaidMail reads.
+func saidForm(r toolabi.MailSendReply) saidMail { return saidMail(r) }
 
 func mailTimeout(raw []byte) time.Duration {
 	var req toolabi.MailSendRequest
@@ -97,12 +74,8 @@ func mailTimeout(raw []byte) time.Duration {
 	return mailTimeoutOf(req)
 }
 
-// mailDescribe says to whom and about what.
-func mailDescribe(raw []byte) string {
-	var req toolabi.MailSendRequest
-	if toolabi.Decode(raw, &req) != nil {
-		return ""
-	}
+// mailWords say to whom and about what.
+func mailWords(req toolabi.MailSendRequest) string {
 	all := append(append(req.To, req.Cc...), req.Bcc...)
 	if len(all) == 0 {
 		return ""

@@ -20,8 +20,12 @@ type post struct {
 // mailFunc makes mail_send.
 func mailFunc(p *post) Func {
 	f := Handle(toolabi.FuncMailSend, toolabi.Once, p.send)
-	f.Timeout, f.Check, f.Describe = mailTimeout, mailCheck, mailDescribe
-	f.ShowRequest, f.ParseReply, f.ShowReply = showMailRequest, parseSaidMail, formatSaidMail
+	f.Check = judged(toolabi.FuncMailSend, func(c Call, req toolabi.MailSendRequest) error {
+		_, err := checkMail(c, req)
+		return err
+	})
+	f.Timeout, f.Describe = mailTimeout, described(mailWords)
+	f.ShowRequest, f.ParseReply, f.ShowReply = shown(askedForm), parseSaidMail, shown(saidForm)
 	return f
 }
 

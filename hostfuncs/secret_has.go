@@ -15,38 +15,16 @@ func secretHasFunc(vault *Vault) Func {
 		}
 		return toolabi.SecretHasReply{Has: vault.Has(ctx, c, req.Name)}, nil
 	})
-	f.Check = func(c Call, raw []byte) error {
-		var req toolabi.SecretHasRequest
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return invalidf("secret_has: %v", err)
-		}
-		return checkSecretHas(c, req)
+	f.Check = judged(toolabi.FuncSecretHas, checkSecretHas)
+	f.Describe = described(func(req toolabi.SecretHasRequest) string { return toolabi.CleanLine(req.Name, 80) })
+	type asked struct {
+		Name string `json:"name"`
 	}
-	f.Describe = func(raw []byte) string {
-		var req toolabi.SecretHasRequest
-		if toolabi.Decode(raw, &req) != nil {
-			return ""
-		}
-		return toolabi.CleanLine(req.Name, 80)
+	type answered struct {
+		Has bool `json:"has"`
 	}
-	f.ShowRequest = func(raw []byte) ([]byte, error) {
-		var req toolabi.SecretHasRequest
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return nil, err
-		}
-		return sayJSON(struct {
-			Name string `json:"name"`
-		}{req.Name})
-	}
-	f.ShowReply = func(raw []byte) ([]byte, error) {
-		var reply toolabi.SecretHasReply
-		if err := toolabi.Decode(raw, &reply); err != nil {
-			return nil, err
-		}
-		return sayJSON(struct {
-			Has bool `json:"has"`
-		}{reply.Has})
-	}
+	f.ShowRequest = shown(func(req toolabi.SecretHasRequest) asked { return asked(req) })
+	f.ShowReply = shown(func(reply toolabi.SecretHasReply) answered { return answered(reply) })
 	return f
 }
 

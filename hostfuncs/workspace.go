@@ -103,32 +103,15 @@ func tempOf(p, key string) string {
 	return path.Join(parent(p), toolabi.WorkspaceTemp+toolabi.DigestOf([]byte(key)).String()[:32])
 }
 
-// judged makes a Check of a judgement of decoded requests.
-func judged[Req any](function string, check func(Call, Req) error) func(Call, []byte) error {
-	return func(c Call, raw []byte) error {
-		var req Req
-		if err := toolabi.Decode(raw, &req); err != nil {
-			return invalidf("%s: %v", function, err)
-		}
-		return check(c, req)
-	}
-}
-
-// described makes a Describe of what a decoded request is about.
-func described[Req any](about func(Req) string) func([]byte) string {
-	return func(raw []byte) string {
-		var req Req
-		if toolabi.Decode(raw, &req) != nil {
-			return ""
-		}
-		return DescribeFile(about(req))
-	}
+// describedFile makes a Describe of a request about a file.
+func describedFile[Req any](path func(Req) string) func([]byte) string {
+	return described(func(req Req) string { return DescribeFile(path(req)) })
 }
 
 // DescribeFile is a path as it is written into logs, for people.
 func DescribeFile(path string) string { return toolabi.CleanLine(path, 200) }
 
-// shownFile makes a ShowRequest or a ShowReply of the form in which a message is shown.
+// shownFile makes a ShowRequest or a ShowReply as shown does, without a line end.
 func shownFile[Msg any](form func(Msg) any) func([]byte) ([]byte, error) {
 	return func(raw []byte) ([]byte, error) {
 		var msg Msg

@@ -29,7 +29,7 @@ func workspaceListFunc() Func {
 			return reply, w.failed(req.Dir, err)
 		})
 	f.Check = judged(toolabi.FuncWorkspaceList, checkList)
-	f.Describe = described(func(req toolabi.WorkspaceListRequest) string { return req.Dir })
+	f.Describe = describedFile(func(req toolabi.WorkspaceListRequest) string { return req.Dir })
 	return f
 }
 

@@ -40,7 +40,7 @@ func workspaceReadFunc() Func {
 			return reply, w.failed(req.Path, err)
 		})
 	f.Check = judged(toolabi.FuncWorkspaceRead, check)
-	f.Describe = described(func(req toolabi.WorkspaceReadRequest) string { return req.Path })
+	f.Describe = describedFile(func(req toolabi.WorkspaceReadRequest) string { return req.Path })
 	return f
 }
 

@@ -28,7 +28,7 @@ func workspaceRemoveFunc() Func {
 	f.ShowRequest = shownFile(func(r toolabi.WorkspaceRemoveRequest) any { return removedFile{r.Path} })
 	f.ShowReply = shownFile(func(r toolabi.WorkspaceRemoveReply) any { return removedFile{r.Path} })
 	f.Check = judged(toolabi.FuncWorkspaceRemove, check)
-	f.Describe = described(func(req toolabi.WorkspaceRemoveRequest) string { return req.Path })
+	f.Describe = describedFile(func(req toolabi.WorkspaceRemoveRequest) string { return req.Path })
 	return f
 }
 

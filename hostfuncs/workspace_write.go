@@ -39,7 +39,7 @@ func workspaceWriteFunc() Func {
 		}{r.Path, r.Artifact, r.Size}
 	})
 	f.Check = judged(toolabi.FuncWorkspaceWrite, checkWrite)
-	f.Describe = described(func(req toolabi.WorkspaceWriteRequest) string { return req.Path })
+	f.Describe = describedFile(func(req toolabi.WorkspaceWriteRequest) string { return req.Path })
 	return f
 }
 
@@ -105,7 +105,7 @@ func (w *workspace) version(ctx context.Context, c Call, req toolabi.WorkspaceWr
 	if err := roomForFile(ctx, c, req.Path, uint64(len(req.Body))); err != nil {
 		return nil, 0, err
 	}
-	have, err := hasArtifact(ctx, c, want)
+	_, have, err := findArtifact(ctx, c, want)
 	if err == nil && !have {
 		err = roomForVersions(ctx, c, 1, len(req.Body)) // so that nothing is stored in vain
 	}
