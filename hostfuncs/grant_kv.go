@@ -10,7 +10,7 @@ import (
 // ParseKV reads a grant of a store as people write it: STORE, with :ro behind it if it may not be changed.
 func ParseKV(s string) (KVGrant, error) {
 	store, readOnly := strings.CutSuffix(s, ":ro")
-	if !toolabi.IsModuleName(store) {
+	if !toolabi.IsStoreName(store) {
 		return KVGrant{}, fmt.Errorf("%q is no name of a store: want lower-case letters, digits and inner hyphens, at most 64, and :ro behind it if it may not be changed", toolabi.CutText(s, 80))
 	}
 	return KVGrant{Store: store, Write: !readOnly}, nil

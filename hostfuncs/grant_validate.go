@@ -60,7 +60,7 @@ func (g Grants) validateDirs() error {
 func (g Grants) validateKV() error {
 	seen := make(map[string]KVGrant, len(g.KV))
 	for _, k := range g.KV {
-		if !toolabi.IsModuleName(k.Store) {
+		if !toolabi.IsStoreName(k.Store) {
 			return fmt.Errorf("grant of store %q: want a name of lower-case letters, digits and inner hyphens, at most 64", toolabi.CutText(k.Store, 80))
 		}
 		if other, twice := seen[k.Store]; twice && other != k {

@@ -36,7 +36,7 @@ func targetCheck(function string) func(string) error {
 		}
 	case toolabi.FuncKVGet, toolabi.FuncKVPut, toolabi.FuncKVCAS, toolabi.FuncKVDelete, toolabi.FuncKVList:
 		return func(t string) error {
-			if !toolabi.IsModuleName(t) {
+			if !toolabi.IsStoreName(t) {
 				return errors.New("want a store's name of lower-case letters, digits and inner hyphens, at most 64")
 			}
 			return nil

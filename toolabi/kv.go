@@ -33,7 +33,7 @@ const (
 )
 
 // IsStoreName says whether s can be the name of a store: lower-case letters, digits and inner hyphens, at most 64.
-func IsStoreName(s string) bool { return moduleName.MatchString(s) }
+func IsStoreName(s string) bool { return IsModuleName(s) }
 
 // KVGetRequest is the request of kv_get.
 //

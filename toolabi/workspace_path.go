@@ -53,7 +53,7 @@ func checkWorkspaceName(name string) error {
 		return errors.New("a name ends in a dot or a space")
 	case len(name) >= len(WorkspaceTemp) && strings.EqualFold(name[:len(WorkspaceTemp)], WorkspaceTemp):
 		return errors.New("names that begin with " + WorkspaceTemp + " are the host's")
-	case isDeviceName(name):
+	case IsDeviceName(name):
 		return errors.New("a name that is a device of Windows")
 	}
 	for _, r := range name {
@@ -64,8 +64,8 @@ func checkWorkspaceName(name string) error {
 	return nil
 }
 
-// isDeviceName says whether Windows takes a name for one of its devices, whatever it ends in: nul, NUL.txt, com1.tar.gz.
-func isDeviceName(name string) bool {
+// IsDeviceName says whether Windows takes a name for one of its devices, whatever it ends in: nul, NUL.txt, com1.tar.gz.
+func IsDeviceName(name string) bool {
 	base, _, _ := strings.Cut(name, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
 	switch base {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/wrun-dev/wrun/internal/grantfile"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -19,15 +18,12 @@ var (
 	ErrNoPlace = errors.New("there is no directory of the configuration to keep tools in; say --config DIRECTORY")
 )
 
-// devices are the names that Windows gives to devices, whatever stands behind them.
-var devices = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
-
 // CheckName says why a tool of this name cannot be kept, or nil. The answer is the same on every system.
 func CheckName(name string) error {
 	switch {
 	case !toolabi.IsModuleName(name):
 		return fmt.Errorf("%q is no name of a module", toolabi.CleanLine(name, 80))
-	case devices.MatchString(name):
+	case toolabi.IsDeviceName(name):
 		return fmt.Errorf("the name %q is a device's on Windows, and no file there can have it", name)
 	}
 	return nil
