@@ -34,7 +34,7 @@ func (p *parser) sources(n *yaml.Node) {
 		switch wrong := checkFile(file); {
 		case wrong != "":
 			p.fail(v, "the file %.120q %s", file, wrong)
-		case isFile(file):
+		case IsFile(file):
 			source.File = file
 		case moduleName.MatchString(file):
 			source.Added = file
@@ -46,8 +46,9 @@ func (p *parser) sources(n *yaml.Node) {
 	}
 }
 
-// isFile says whether a source is a file, and not the name of a module that was added: whichever files there are.
-func isFile(source string) bool {
+// IsFile says whether a source, here or on a command line, is a file, and not the name of a module that was added: whichever files
+// there are.
+func IsFile(source string) bool {
 	return strings.ContainsAny(source, `/\`) || strings.HasSuffix(strings.ToLower(source), ".wasm")
 }
 
