@@ -165,6 +165,15 @@ func (s SecretGrant) equal(o SecretGrant) bool {
 	return s.Name == o.Name && s.Source == o.Source && slices.Equal(s.Origins, o.Origins)
 }
 
+// ArtifactBytes is how many bytes the artifacts of a run can be together, in a run that is granted a workspace alone, too: versions of
+// files are artifacts. The files can be as many.
+func (g Grants) ArtifactBytes() uint64 {
+	if g.Artifacts == 0 {
+		return toolabi.MaxArtifact
+	}
+	return g.Artifacts
+}
+
 // Secret finds a secret by its name.
 func (g Grants) Secret(name string) (SecretGrant, bool) {
 	for _, s := range g.Secrets {

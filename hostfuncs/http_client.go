@@ -37,21 +37,13 @@ func (h *client) do(ctx context.Context, c Call, function string, req toolabi.HT
 		}
 	}()
 	reply, err := h.follow(ctx, c, r, &m)
-	return reply, h.hideError(err)
-}
-
-// hideError takes the values of secrets out of what a tool is told, whoever repeated them there.
-func (h *client) hideError(err error) error {
-	var e *toolabi.Error
-	if !errors.As(err, &e) {
-		return err
+	var told *toolabi.Error
+	if errors.As(err, &told) {
+		if hidden := h.secrets.HideError(told); hidden != told { // whoever repeated a value there
+			err = hidden
+		}
 	}
-	if text := h.secrets.HideText(e.Message); text != e.Message {
-		hidden := *e
-		hidden.Message = toolabi.CutText(text, toolabi.MaxText)
-		return &hidden
-	}
-	return err
+	return reply, err
 }
 
 // meter counts what was written in all exchanges of a use.

@@ -134,6 +134,20 @@ func (v *Vault) HideText(text string) string {
 	return text
 }
 
+// HideError returns an error without values in its text; e itself where there is none.
+func (v *Vault) HideError(e *toolabi.Error) *toolabi.Error {
+	if e == nil {
+		return nil
+	}
+	message, detail := v.HideText(e.Message), v.HideText(e.Detail)
+	if message == e.Message && detail == e.Detail {
+		return e
+	}
+	hidden := *e
+	hidden.Message, hidden.Detail = toolabi.CutText(message, toolabi.MaxText), toolabi.CutText(detail, 64)
+	return &hidden
+}
+
 // Hiding is Hide for what is too long to hold. Values count that were read before the first byte is asked for.
 func (v *Vault) Hiding(r io.Reader) io.Reader {
 	if s := v.known(); s != nil {

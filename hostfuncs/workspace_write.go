@@ -195,7 +195,7 @@ func roomForVersions(ctx context.Context, c Call, more, size int) error {
 		return err
 	}
 	count, used = count+more, used+uint64(size)
-	most := mostBytes(c)
+	most := c.Grants.ArtifactBytes()
 	const function = toolabi.FuncWorkspaceWrite
 	switch {
 	case count > toolabi.MaxArtifacts:
@@ -206,14 +206,6 @@ func roomForVersions(ctx context.Context, c Call, more, size int) error {
 	return nil
 }
 
-// mostBytes is how many bytes the versions of a run's files can be together, and so can the files.
-func mostBytes(c Call) uint64 {
-	if c.Grants.Artifacts == 0 {
-		return toolabi.MaxArtifact
-	}
-	return c.Grants.Artifacts
-}
-
 // roomForFile says why a run may not have a file of so many bytes beside its others, or nil. Versions of the same bytes count once,
 // and files do not: each of them is on the disk.
 func roomForFile(ctx context.Context, c Call, path string, size uint64) error {
@@ -222,7 +214,7 @@ func roomForFile(ctx context.Context, c Call, path string, size uint64) error {
 	}
 	count, used, err := c.Files(ctx, path)
 	const function = toolabi.FuncWorkspaceWrite
-	switch most := mostBytes(c); {
+	switch most := c.Grants.ArtifactBytes(); {
 	case err != nil:
 		return err
 	case count >= toolabi.MaxArtifacts:

@@ -65,7 +65,7 @@ func (e *Engine) judgeInput(name string, tool toolabi.Tool, input []byte) *toola
 		return toolabi.NewError(toolabi.TooLarge, fmt.Sprintf("input of %s has %d bytes, at most %d are allowed", name, len(input), toolabi.MaxInput))
 	}
 	if err := e.schemas.check(tool.Input, input); err != nil {
-		return e.hidden(toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err)))
+		return e.cfg.Secrets.HideError(toolabi.NewError(toolabi.BadInput, fmt.Sprintf("input of %s: %v", name, err)))
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (e *Engine) judgeInput(name string, tool toolabi.Tool, input []byte) *toola
 // judgeOutput says what is wrong with the output of a tool, which is recorded; nil for nothing.
 func (e *Engine) judgeOutput(name string, tool toolabi.Tool, output []byte) *toolabi.Error {
 	if err := e.schemas.check(tool.Output, output); err != nil {
-		return e.hidden(toolabi.NewError(toolabi.BadOutput, fmt.Sprintf("output of %s: %v", name, err)))
+		return e.cfg.Secrets.HideError(toolabi.NewError(toolabi.BadOutput, fmt.Sprintf("output of %s: %v", name, err)))
 	}
 	return nil
 }

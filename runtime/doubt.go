@@ -147,7 +147,7 @@ func (r *Run) noteUnsent(intent journal.Entry, why error) {
 	if isOpaque(&intent) {
 		what = "the program was not entered: "
 	}
-	ev := Evidence{Err: r.engine.hidden(toolabi.NewError(toolabi.Internal, what+why.Error()))}
+	ev := Evidence{Err: r.engine.cfg.Secrets.HideError(toolabi.NewError(toolabi.Internal, what+why.Error()))}
 	if rec, err := evidenceEntry(intent.Step, journal.EffectNone, ev); err == nil {
 		_, _ = r.log.add(rec, true)
 	}

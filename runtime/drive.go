@@ -309,7 +309,7 @@ func (e *Engine) asFailure(err error) *toolabi.Error {
 	if err != error(t) { // what is around it says where it happened
 		f.Message = err.Error()
 	}
-	return readable(e.hidden(&f))
+	return readable(e.cfg.Secrets.HideError(&f))
 }
 
 // unasked reports a recorded step that the driver did not ask for.

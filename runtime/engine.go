@@ -171,7 +171,7 @@ func New(cfg Config) (*Engine, error) {
 
 func (e *Engine) observe(ev Event) {
 	if e.cfg.Observe != nil {
-		ev.Text, ev.Err = e.cfg.Secrets.HideText(ev.Text), e.hidden(ev.Err)
+		ev.Text, ev.Err = e.cfg.Secrets.HideText(ev.Text), e.cfg.Secrets.HideError(ev.Err)
 		e.cfg.Observe(ev)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // holding is the journal's side of one use of a host function: the state of tools that it reads and changes, and the
@@ -35,9 +34,7 @@ func (s *holding) serve(ctx context.Context, c *hostfuncs.Call) {
 	if s.run.engine.blobs != nil {
 		c.Artifacts = s
 	}
-	if s.most = c.Grants.Artifacts; s.most == 0 { // as for versions of files
-		s.most = toolabi.MaxArtifact
-	}
+	s.most = c.Grants.ArtifactBytes()
 	c.Versions, c.Files = s.run.kept.history, s.files
 }
 

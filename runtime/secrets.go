@@ -43,7 +43,7 @@ func (e *Engine) holdsSecret(what string, b []byte) *toolabi.Error {
 // withoutSecrets returns what came of a step as it can be recorded. An output or a reply is never altered: one that holds a value
 // is not served, and what it was an answer to has taken place all the same.
 func (r *Run) withoutSecrets(o op, step journal.Step, out outcome) outcome {
-	out.err = r.engine.hidden(out.err)
+	out.err = r.engine.cfg.Secrets.HideError(out.err)
 	name := r.engine.cfg.Secrets.Find(out.reply)
 	if out.err != nil || name == "" {
 		return out
@@ -75,17 +75,6 @@ func (r *Run) effectOf(call journal.Step, declared toolabi.Idempotency) toolabi.
 		return toolabi.EffectUnknown
 	}
 	return toolabi.EffectNone
-}
-
-// hidden returns an error without values in its text.
-func (e *Engine) hidden(t *toolabi.Error) *toolabi.Error {
-	if t == nil || e.cfg.Secrets.Find([]byte(t.Message)) == "" && e.cfg.Secrets.Find([]byte(t.Detail)) == "" {
-		return t
-	}
-	c := *t
-	c.Message = toolabi.CutText(e.cfg.Secrets.HideText(t.Message), toolabi.MaxText)
-	c.Detail = toolabi.CutText(e.cfg.Secrets.HideText(t.Detail), 64)
-	return &c
 }
 
 // quiet returns an error that says the same without values, before anybody cuts its text: a part of a value is not found. A driver that

@@ -52,7 +52,7 @@ func (s *sending) outcome(reply []byte, err error, fault toolabi.Code) (outcome,
 			t.Effect = toolabi.EffectUnknown
 		}
 	}
-	return outcome{err: readable(s.run.engine.hidden(t)), sent: s.sent}, nil
+	return outcome{err: readable(s.run.engine.cfg.Secrets.HideError(t)), sent: s.sent}, nil
 }
 
 // unlessApplied returns an error with an effect that is unknown, unless it says that the effect took place.
