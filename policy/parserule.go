@@ -15,15 +15,15 @@ import (
 )
 
 func (p *parser) rule(n *yaml.Node) {
-	r, before := rule{line: n.Line}, len(p.errs)
-	f := p.fields(n, "a rule", []string{"tool", "when", "do", "reason", "within"})
+	r, before := rule{line: n.Line}, p.Count()
+	f := p.Fields(n, "a rule", []string{"tool", "when", "do", "reason", "within"})
 	if f == nil {
 		return
 	}
 	if v := f["tool"]; v != nil {
 		r.tool = p.pattern(v)
 	} else {
-		p.fail(n, `a rule needs "tool"; "*.*" stands for every one`)
+		p.Fail(n, `a rule needs "tool"; "*.*" stands for every one`)
 	}
 	if v := f["when"]; v != nil {
 		r.when = p.condition(v)
@@ -31,18 +31,18 @@ func (p *parser) rule(n *yaml.Node) {
 	if v := f["do"]; v != nil {
 		r.do = p.verdict(v, "do")
 	} else {
-		p.fail(n, `a rule needs "do": allow, ask or deny`)
+		p.Fail(n, `a rule needs "do": allow, ask or deny`)
 	}
 	if v := f["reason"]; v != nil {
 		r.reason = p.reason(v)
 	}
 	if v := f["within"]; v != nil {
 		r.within = p.within(v)
-		if len(p.errs) == before && r.do != Ask {
-			p.fail(v, `"within" is only for "do: ask": it says how long a yes is accepted`)
+		if p.Count() == before && r.do != Ask {
+			p.Fail(v, `"within" is only for "do: ask": it says how long a yes is accepted`)
 		}
 	}
-	if len(p.errs) == before {
+	if p.Count() == before {
 		p.add(n, r)
 	}
 }
@@ -51,7 +51,7 @@ func (p *parser) rule(n *yaml.Node) {
 func (p *parser) add(n *yaml.Node, r rule) {
 	for i := range p.policy.rules {
 		if b := &p.policy.rules[i]; b.when == nil && b.tool.covers(r.tool) {
-			p.fail(n, "this rule is never reached: the one on line %d comes first and matches every call that it is about", b.line)
+			p.Fail(n, "this rule is never reached: the one on line %d comes first and matches every call that it is about", b.line)
 			return
 		}
 	}
@@ -65,20 +65,20 @@ var (
 
 // pattern reads "module.tool" with * for either part.
 func (p *parser) pattern(n *yaml.Node) pattern {
-	s := p.str(n, "tool")
+	s := p.Str(n, "tool")
 	if s == "" {
 		return pattern{}
 	}
 	module, tool, _ := strings.Cut(s, ".")
 	if module != "*" && !moduleName.MatchString(module) || tool != "*" && !toolName.MatchString(tool) {
-		p.fail(n, `%+.150q is no pattern of tools: want "module.tool", with * for the whole of either part`, s)
+		p.Fail(n, `%+.150q is no pattern of tools: want "module.tool", with * for the whole of either part`, s)
 		return pattern{}
 	}
 	return pattern{module: strings.TrimPrefix(module, "*"), tool: strings.TrimPrefix(tool, "*")}
 }
 
 func (p *parser) verdict(n *yaml.Node, field string) Verdict {
-	s := p.str(n, field)
+	s := p.Str(n, field)
 	if s == "" {
 		return Deny
 	}
@@ -89,26 +89,26 @@ func (p *parser) verdict(n *yaml.Node, field string) Verdict {
 	if lower := strings.ToLower(s); slices.Contains(verdicts, lower) {
 		hint = `; did you mean "` + lower + `"?`
 	}
-	p.fail(n, "%q has to be allow, ask or deny, this is %+.40q%s", field, s, hint)
+	p.Fail(n, "%q has to be allow, ask or deny, this is %+.40q%s", field, s, hint)
 	return Deny
 }
 
 func (p *parser) reason(n *yaml.Node) string {
-	s := p.str(n, "reason")
+	s := p.Str(n, "reason")
 	if utf8.RuneCountInString(s) > MaxReason || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		p.fail(n, `"reason" has to be one line of at most %d characters that can be printed`, MaxReason)
+		p.Fail(n, `"reason" has to be one line of at most %d characters that can be printed`, MaxReason)
 	}
 	return s
 }
 
 func (p *parser) within(n *yaml.Node) time.Duration {
-	s := p.str(n, "within")
+	s := p.Str(n, "within")
 	if s == "" {
 		return 0
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < time.Second {
-		p.fail(n, `"within" has to be a time of at least a second, like 90s, 30m or 24h, this is %+.40q`, s)
+		p.Fail(n, `"within" has to be a time of at least a second, like 90s, 30m or 24h, this is %+.40q`, s)
 	}
 	return d
 }
@@ -134,17 +134,17 @@ func (p *parser) condition(n *yaml.Node) *condition {
 		}
 	}
 	if !ok {
-		p.fail(n, `"when" has to be one expression, "${ … }", this is %s`, strictyaml.Describe(n))
+		p.Fail(n, `"when" has to be one expression, "${ … }", this is %s`, strictyaml.Describe(n))
 		return nil
 	}
 	code, seen, err := jq.Compile(text, place)
 	if err != nil {
-		p.fail(n, "${ %.200s }: %v", text, err)
+		p.Fail(n, "${ %.200s }: %v", text, err)
 		return nil
 	}
 	for _, name := range seen.Names {
 		if !slices.Contains(fieldNames, name) {
-			p.fail(n, "${ %.200s }: a condition does not see %+.60q%s", text, name, strictyaml.Suggest(name, fieldNames))
+			p.Fail(n, "${ %.200s }: a condition does not see %+.60q%s", text, name, strictyaml.Suggest(name, fieldNames))
 		}
 	}
 	return &condition{text: text, code: code, input: seen.Whole || slices.Contains(seen.Names, "input")}

@@ -27,8 +27,8 @@ type Record struct {
 // ParseRecord reads the text of a record. Errors are those of Parse.
 func ParseRecord(text []byte) (Record, error) {
 	top, found := strictyaml.Load(text, strictyaml.Kind{Name: "record of a tool", MaxBytes: MaxBytes, MaxDepth: 8})
-	r := &reader{found: found}
-	if len(found) > 0 {
+	r := &reader{strictyaml.Found(found)}
+	if r.Count() > 0 {
 		return Record{}, r.err()
 	}
 	rec := r.record(top)
@@ -39,38 +39,41 @@ func ParseRecord(text []byte) (Record, error) {
 }
 
 func (r *reader) record(n *yaml.Node) (rec Record) {
-	f := r.fields(n, "the record of a tool", []string{"name", "version", "digest", "file", "added", "grants"})
+	f := r.Fields(n, "the record of a tool", []string{"name", "version", "digest", "file", "added", "grants"})
 	if f == nil {
 		return rec
 	}
-	for field, to := range map[string]*string{"name": &rec.Name, "version": &rec.Version, "file": &rec.File} {
-		if v := f[field]; v == nil {
-			r.fail(n, "%q is missing", field)
+	for _, field := range []struct {
+		name string
+		to   *string
+	}{{"name", &rec.Name}, {"version", &rec.Version}, {"file", &rec.File}} {
+		if v := f[field.name]; v == nil {
+			r.Fail(n, "%q is missing", field.name)
 		} else {
-			*to = r.str(v, field)
+			*field.to = r.Str(v, field.name)
 		}
 	}
 	if v := f["name"]; v != nil && rec.Name != "" && !toolabi.IsModuleName(rec.Name) {
-		r.fail(v, "%.80q is no name of a module", rec.Name)
+		r.Fail(v, "%.80q is no name of a module", rec.Name)
 	}
 	if v := f["digest"]; v == nil {
-		r.fail(n, `"digest" is missing`)
-	} else if s := r.str(v, "digest"); s != "" {
+		r.Fail(n, `"digest" is missing`)
+	} else if s := r.Str(v, "digest"); s != "" {
 		var ok bool
 		if rec.Digest, ok = toolabi.ParseDigest(s); !ok {
-			r.fail(v, `"digest" has to be 64 lower-case hexadecimal digits, this is %.80q`, s)
+			r.Fail(v, `"digest" has to be 64 lower-case hexadecimal digits, this is %.80q`, s)
 		}
 	}
 	if v := f["added"]; v == nil {
-		r.fail(n, `"added" is missing`)
-	} else if s := r.str(v, "added"); s != "" {
+		r.Fail(n, `"added" is missing`)
+	} else if s := r.Str(v, "added"); s != "" {
 		var err error
 		if rec.Added, err = time.Parse(time.RFC3339, s); err != nil {
-			r.fail(v, `"added" has to be a time such as 2026-01-31T12:00:00Z, this is %.80q`, s)
+			r.Fail(v, `"added" has to be a time such as 2026-01-31T12:00:00Z, this is %.80q`, s)
 		}
 	}
 	if v := f["grants"]; v == nil {
-		r.fail(n, `"grants" is missing; {} grants nothing`)
+		r.Fail(n, `"grants" is missing; {} grants nothing`)
 	} else {
 		rec.Grants = r.grants(v, `"grants"`)
 	}
