@@ -126,7 +126,7 @@ func (a *arriving) because(err error) error {
 	case errors.As(err, &told):
 		return told
 	case errors.Is(err, errFull):
-		return &replyError{code: toolabi.Unavailable, detail: detailSecret, text: fmt.Sprintf("the server answered with status %d and a body, and %v", a.status, errFull), answered: true}
+		return &replyError{code: toolabi.Unavailable, detail: toolabi.DetailSecret, text: fmt.Sprintf("the server answered with status %d and a body, and %v", a.status, errFull), answered: true}
 	}
 	return badEncoding(a.status, "a body that is no gzip")
 }

@@ -3,6 +3,7 @@ package hostfuncs
 import (
 	"errors"
 	"net/mail"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,11 +75,16 @@ func (a address) isASCII() bool {
 }
 
 // among says whether a list of addresses, domains with an @ before them, and * has a.
-func (a address) among(list []string) bool {
-	for _, s := range list {
-		if got, err := ParseMailTo(s); err == nil && (got == "*" || got == "@"+a.domain || got == a.String()) {
-			return true
-		}
+func (a address) among(list []string) bool { return MailCovers(list, a.String()) }
+
+// MailCovers says whether a list of addresses, domains with an @ before them, and * has all of a target, which is one of those. What
+// is none of them in the list counts for nothing.
+func MailCovers(list []string, target string) bool {
+	if canonical, err := ParseMailTo(target); err == nil {
+		target = canonical
 	}
-	return false
+	return slices.ContainsFunc(list, func(s string) bool {
+		got, err := ParseMailTo(s)
+		return err == nil && (got == "*" || got == target || strings.HasPrefix(got, "@") && strings.HasSuffix(target, got))
+	})
 }

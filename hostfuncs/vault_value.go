@@ -93,11 +93,8 @@ func unreadable(function string, s SecretGrant, err error) error {
 	return secretError(e)
 }
 
-// detailSecret is the detail of errors about secrets.
-const detailSecret = "secret"
-
 func secretError(e *toolabi.Error) *toolabi.Error {
-	e.Detail = detailSecret
+	e.Detail = toolabi.DetailSecret
 	return e
 }
 

@@ -13,9 +13,6 @@ import (
 // written about it; what came with one in it is recorded as an error; what is said has a mark in its place. All of it concerns
 // the values that this process has read: those of an exchange are read before it begins.
 
-// detailSecret is the detail of errors about values of secrets.
-const detailSecret = "secret"
-
 // withoutSecret is a step as it may be begun: one whose request holds a value is refused, and nothing is said of what it asks for.
 func (e *Engine) withoutSecret(o op) op {
 	what := "the request of " + o.name
@@ -36,7 +33,7 @@ func (e *Engine) holdsSecret(what string, b []byte) *toolabi.Error {
 	}
 	t := toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s holds the value of secret %s, which is written nowhere: it is sent where a header or a body refers to it as %s",
 		what, name, toolabi.SecretRef(name)))
-	t.Detail = detailSecret
+	t.Detail = toolabi.DetailSecret
 	return t
 }
 
@@ -54,7 +51,7 @@ func (r *Run) withoutSecrets(o op, step journal.Step, out outcome) outcome {
 	}
 	out.reply, out.writes = nil, nil
 	out.err = toolabi.NewError(code, fmt.Sprintf("%s holds the value of secret %s, which is written nowhere; it is not recorded", whose, name))
-	out.err.Detail = detailSecret
+	out.err.Detail = toolabi.DetailSecret
 	switch {
 	case isEffect(uint8(o.class)):
 		out.err.Effect = toolabi.EffectApplied

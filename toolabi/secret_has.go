@@ -2,6 +2,9 @@ package toolabi
 
 import "strings"
 
+// DetailSecret is the Detail of errors about secrets: one that cannot be used or read, and what holds the value of one.
+const DetailSecret = "secret"
+
 // FuncSecretHas says whether a secret can be used. Read: the answer is recorded.
 const FuncSecretHas = "secret_has"
 

@@ -3,7 +3,6 @@ package authority
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -154,7 +153,7 @@ func (n *needs) mail() {
 			n.add(c.Reason, "secret", mail.Secret+"=SOURCE@"+mail.Server, "secret %s, for the mail server", mail.Secret)
 		}
 		for _, t := range c.Targets {
-			if !mailCovered(mail.To, t) {
+			if !hostfuncs.MailCovers(mail.To, t) {
 				n.add(c.Reason, "mail-to", t, "mail to %s", toolabi.CleanLine(t, 300))
 			}
 		}
@@ -162,17 +161,6 @@ func (n *needs) mail() {
 			n.add(c.Reason, "mail-to", "ADDRESS", "mail to people that you name")
 		}
 	}
-}
-
-// mailCovered says whether who may be written to includes an address or a domain.
-func mailCovered(to []string, target string) bool {
-	canonical, err := hostfuncs.ParseMailTo(target)
-	if err != nil {
-		canonical = target
-	}
-	return slices.ContainsFunc(to, func(have string) bool {
-		return have == "*" || have == canonical || strings.HasPrefix(have, "@") && strings.HasSuffix(canonical, have)
-	})
 }
 
 func (n *needs) dirs() {
