@@ -1,0 +1,44 @@
+package memory
+
+// copied is a region in Go's heap. Until it adopts an image, it is copied where it grows.
+type copied struct {
+	limit uint64
+	buf   []byte
+	used  uint64 // the most bytes that were asked for since everything behind the image was zero
+	image *Image
+}
+
+// First implements Region.
+func (c *copied) First(size uint64) ([]byte, error) {
+	if size > uint64(cap(c.buf)) {
+		// A quarter more than asked for, so that growing page by page does not copy each time.
+		grown := make([]byte, size, min(size+size/4, c.limit))
+		copy(grown, c.buf[:c.used])
+		c.buf = grown
+	}
+	c.used = max(c.used, size)
+	return c.buf[:size:size], nil
+}
+
+// Adopt implements Region.
+func (c *copied) Adopt(i *Image) error {
+	c.image.release()
+	c.image = i.retain()
+	if _, err := c.First(i.Size()); err != nil {
+		return err
+	}
+	return c.Reset()
+}
+
+// Reset implements Region.
+func (c *copied) Reset() error {
+	restore(c.buf[:c.used], c.image.content, 0)
+	return nil
+}
+
+// Free implements Region.
+func (c *copied) Free() error {
+	c.image.release()
+	c.buf, c.used, c.image = nil, 0, nil
+	return nil
+}

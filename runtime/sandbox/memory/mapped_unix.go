@@ -1,0 +1,124 @@
+//go:build unix
+
+package memory
+
+import "golang.org/x/sys/unix"
+
+// mapped is a region of address space as large as the memory may become, of which the part in use can be touched. Growing
+// does not copy it, pages that were never touched cost nothing, and all of it goes back to the system at once. Go's
+// collector does not know of it: what points into it keeps nothing alive.
+type mapped struct {
+	all   []byte
+	ready uint64 // bytes that can be read and written
+	used  uint64 // the most bytes that were asked for since everything behind the image was zero
+	image *Image
+	find  finder // of pages that were written; nil where the system does not tell, or the image is not mapped
+	calm  int    // resets in a row that found much held and little changed
+
+	held, changed int // bytes that the last reset found
+}
+
+// reserve reserves addresses. Memory that cannot be touched is not counted against the system's, so that the reservation
+// fails only where addresses are bounded; First asks for memory, and is told in order when there is none.
+func reserve(limit uint64) (Region, error) {
+	m := &mapped{}
+	if limit == 0 {
+		return m, nil
+	}
+	var err error
+	m.all, err = unix.Mmap(-1, 0, int(limit), unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	return m, err
+}
+
+// commitStep is how much is made usable at a time, in bytes: a guest that grows page by page pays for few system calls.
+const commitStep = 1 << 20
+
+// First implements Region.
+func (m *mapped) First(size uint64) ([]byte, error) {
+	if size > m.ready {
+		ready := min((size+commitStep-1)/commitStep*commitStep, uint64(len(m.all)))
+		if err := unix.Mprotect(m.all[m.ready:ready], unix.PROT_READ|unix.PROT_WRITE); err != nil {
+			return nil, err
+		}
+		m.ready = ready
+	}
+	m.used = max(m.used, size)
+	return m.all[:size:size], nil
+}
+
+// Adopt implements Region.
+func (m *mapped) Adopt(i *Image) error {
+	m.image.release()
+	m.image = i.retain()
+	if _, err := m.First(i.Size()); err != nil {
+		return err
+	}
+	find, err := i.mapOver(m.all[:i.Size()])
+	if err != nil {
+		return err
+	}
+	m.find = find
+	if find == nil {
+		return m.Reset()
+	}
+	return m.forget(i.Size())
+}
+
+const (
+	// muchHeld is how much a region may hold that its calls do not change, in bytes, and calmResets for how many resets.
+	muchHeld   = 512 << 10
+	calmResets = 8
+)
+
+// Reset implements Region. Pages stay the region's own after it, since the next use most likely writes the same ones. What
+// one use took and those after it do not is given back after a while.
+func (m *mapped) Reset() error {
+	if m.find == nil {
+		restore(m.all[:m.used], m.image.content, 0)
+		return nil
+	}
+	m.held, m.changed = 0, 0
+	err := m.find.written(m.all[:m.used], m)
+	switch {
+	case err != nil:
+		return m.forget(0)
+	case m.held < muchHeld || m.changed > m.held/4:
+		m.calm = 0
+	case m.calm < calmResets:
+		m.calm++
+	default:
+		return m.forget(0)
+	}
+	return nil
+}
+
+// visit implements visitor: it resets a piece.
+func (m *mapped) visit(piece []byte, at uint64) {
+	m.held += len(piece)
+	m.changed += restore(piece, m.image.content, at)
+}
+
+// forget gives back the region's own pages from a place on, which also resets them: the system shows the image there again,
+// and zeros behind it.
+func (m *mapped) forget(from uint64) error {
+	m.calm = 0
+	if from < m.used {
+		if err := unix.Madvise(m.all[from:m.used], unix.MADV_DONTNEED); err != nil {
+			return err
+		}
+	}
+	m.used = m.image.Size()
+	return nil
+}
+
+// Free implements Region.
+func (m *mapped) Free() error {
+	m.image.release()
+	m.image = nil
+	if m.all == nil {
+		return nil
+	}
+	all := m.all
+	m.all, m.ready, m.used = nil, 0, 0
+	return unix.Munmap(all)
+}

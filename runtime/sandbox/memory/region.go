@@ -1,0 +1,42 @@
+package memory
+
+import "errors"
+
+// Region is where one linear memory lies. Its methods are not called concurrently.
+type Region interface {
+	// First returns the first size bytes, zero where nothing was written and otherwise as they were. They are never moved
+	// after Adopt. It is never asked for more than the region was made for. After an error everything is as it was.
+	First(size uint64) ([]byte, error)
+	// Adopt makes the first bytes those of the image, and all behind them zero. After an error the region can only be freed.
+	Adopt(*Image) error
+	// Reset makes everything as it was after Adopt, which there has to have been. After an error the region can only be freed.
+	Reset() error
+	// Free gives the bytes back. Nothing may read or write them afterwards. It may be called again.
+	Free() error
+}
+
+// Kind is how regions and images are made.
+type Kind int
+
+const (
+	// Native is the best that the system has.
+	Native Kind = iota
+	// Portable keeps regions and images in Go's heap, and compares one with the other to reset it.
+	Portable
+)
+
+// Reserve returns a region that can hold limit bytes. It costs addresses and no memory, but for Portable ones, until bytes of it are used.
+func (k Kind) Reserve(limit uint64) (Region, error) {
+	if limit > maxInt {
+		return nil, errors.New("that is more than this processor can address")
+	}
+	if k == Portable {
+		return &copied{limit: limit}, nil
+	}
+	return reserve(limit)
+}
+
+const maxInt = uint64(^uint(0) >> 1)
+
+// PageSize is the unit in which a linear memory grows, in bytes.
+const PageSize = 64 << 10

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package memory
+
+const calmResetsHere = 8
+
+var waysHere []way
