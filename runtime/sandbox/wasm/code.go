@@ -20,6 +20,7 @@ const (
 	opLocalTee      = 0x22
 	opGlobalGet     = 0x23
 	opGlobalSet     = 0x24
+	opTableSet      = 0x26
 	opMemorySize    = 0x3f
 	opMemoryGrow    = 0x40
 	opI32Const      = 0x41
@@ -47,6 +48,7 @@ const (
 	bulkMemoryCopy = 10
 	bulkMemoryFill = 11
 	bulkTableInit  = 12
+	bulkElemDrop   = 13
 	bulkTableCopy  = 14
 	bulkTableGrow  = 15
 	bulkTableFill  = 17
@@ -83,7 +85,7 @@ const (
 var forms = formTable(map[form][]byte{
 	nothing:   {0x00, 0x01, opElse, opEnd, opReturn, 0x1a, 0x1b, 0xd1},
 	blockType: {opBlock, opLoop, opIf},
-	index:     {opBr, opBrIf, opCall, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, opRefFunc},
+	index:     {opBr, opBrIf, opCall, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, opTableSet, opRefFunc},
 	indices:   {opCallIndirect},
 	table:     {opBrTable},
 	types:     {0x1c},
@@ -100,7 +102,7 @@ var forms = formTable(map[form][]byte{
 // bulkForms are those behind opBulk.
 var bulkForms = formTable(map[form][]byte{
 	indexZero: {bulkMemoryInit},
-	index:     {bulkDataDrop, 13, bulkTableGrow, 16, bulkTableFill},
+	index:     {bulkDataDrop, bulkElemDrop, bulkTableGrow, 16, bulkTableFill},
 	zeros:     {bulkMemoryCopy},
 	zero:      {bulkMemoryFill},
 	indices:   {bulkTableInit, bulkTableCopy},
@@ -336,7 +338,7 @@ func (m *Module) function(f *function, r *reader) {
 		}
 		f.weight += sc.weigh(&in, r.b)
 		s.values(&sc)
-		m.growsTables = m.growsTables || in.op == opBulk && in.sub == bulkTableGrow
+		m.changes(&in)
 		f.add(&in)
 	}
 	f.plain, f.places = sc.plain, sc.places()

@@ -56,6 +56,7 @@ type Module struct {
 	start                     uint32
 	elements, elementSegments int // elements are those of all segments
 	growsTables               bool
+	changesTables             bool // or drops segments
 	totals                    totals
 }
 

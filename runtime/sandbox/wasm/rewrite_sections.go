@@ -1,9 +1,6 @@
 package wasm
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // written is a section of the new module; one without content is left out.
 type written struct {
@@ -125,8 +122,7 @@ func (w *rewriter) exportSection() []byte {
 	items = append(items, Export{GaugeExport, KindGlobal, w.gauge})
 	for i, g := range w.m.globals {
 		if g.mutable {
-			index := w.m.imported[KindGlobal] + i
-			items = append(items, Export{GlobalExport + strconv.Itoa(index), KindGlobal, uint32(index)})
+			items = append(items, Export{w.m.globalName(i), KindGlobal, uint32(w.m.imported[KindGlobal] + i)})
 		}
 	}
 	b := appendU32(nil, uint32(len(items)))
