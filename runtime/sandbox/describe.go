@@ -28,7 +28,7 @@ func Describe(ctx context.Context, module []byte) (*toolabi.Manifest, error) {
 		return nil, refuse(ABI, "it does not export %s: only modules of an SDK describe themselves; write a tool.toml, and attach it with: wrun tool wrap", toolabi.ExportDescribe)
 	}
 	c := &call{clock: newClock(), outputMax: toolabi.MaxManifest}
-	c.memory.limit, c.memory.end = defaultMemory, c.end
+	c.memory.limit, c.memory.own, c.memory.end = defaultMemory, uint64(b.Memories[0].Max)*pageSize, c.end
 	defer c.memory.release()
 	if uint64(b.Memories[0].Min)*pageSize > c.memory.limit {
 		return nil, refuse(TooBig, "it begins with %d pages of memory", b.Memories[0].Min)

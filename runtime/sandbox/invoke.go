@@ -70,7 +70,7 @@ func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.Hos
 		return nil, toolabi.NewError(toolabi.Internal, err.Error())
 	}
 	c := &call{host: host, clock: newClock(), input: input, outputMax: int(limits.OutputBytes)}
-	c.memory.limit, c.memory.end, c.fuel.limit = limits.MemoryBytes, c.end, limits.Fuel
+	c.memory.limit, c.memory.own, c.memory.end, c.fuel.limit = limits.MemoryBytes, info.MemoryMax, c.end, limits.Fuel
 	c.random.seed(initSeed(s.cfg.Seed, info.Digest))
 	if info.Manifest.Command != nil {
 		return c, c.becomeProgram(info.Manifest, inv)

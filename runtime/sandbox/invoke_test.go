@@ -190,6 +190,50 @@ func TestMemoryIsBoundedPerCall(t *testing.T) {
 	wantCode(t, run(own, 1<<20), toolabi.Trapped)
 }
 
+// TestAModulesOwnMaximumHolds grows memories one page at a time, and by a page and all that there is at once: the number of pages
+// that is reached is the same as before the module was rewritten.
+func TestAModulesOwnMaximumHolds(t *testing.T) {
+	box, s := open(t, sandbox.Config{})
+	none := int32(-1)
+	for _, tc := range []struct {
+		min      uint32
+		max      int32
+		limit    uint64 // in pages
+		most     int32
+		exceeded bool // failing then is the limit's doing
+	}{
+		{2, 2, 16, 2, false},
+		{2, 3, 16, 3, false},
+		{0, 0, 16, 0, false},
+		{0, 1, 16, 1, false},
+		{2, 16, 16, 16, false},
+		{2, 17, 16, 16, true},
+		{2, 15, 16, 15, false},
+		{2, 65536, 16, 16, true},
+		{2, 65535, 16, 16, true},
+		{2, none, 16, 16, true},
+	} {
+		grow := slices.Concat(Loop, I32Const(1), MemoryGrow, I32Const(-1), I32Eq, I32Eqz, BrIf(0), End)
+		reached := slices.Concat(MemorySize, I32Const(tc.most), I32Eq, I32Eqz, If, Loop, Br(0), End, End) // to trap says something else
+		atOnce := slices.Concat(I32Const(tc.most+1), MemoryGrow, I32Const(-1), I32Eq, I32Eqz, If, Loop, Br(0), End, End)
+		g := newGuest()
+		if tc.max == none {
+			g.Memory(tc.min)
+		} else {
+			g.MemoryMax(tc.min, uint32(tc.max))
+		}
+		g.invokeOnly(0, atOnce, grow, reached, Unreachable)
+		out, err := box.Invoke(t.Context(), toolabi.Invocation{Module: s.add(g.build(t)), Tool: "echo", Limits: toolabi.Limits{MemoryBytes: tc.limit << 16, Fuel: 1 << 20}}, nil)
+		want := toolabi.Trapped
+		if tc.exceeded {
+			want = toolabi.LimitMemory
+		}
+		if err != nil || !errors.Is(errorOf(out), want) {
+			t.Errorf("from %d to %d pages, %d in the call: %v, %v; want %v", tc.min, tc.max, tc.limit, out.Err, err, want)
+		}
+	}
+}
+
 func TestTablesAreBounded(t *testing.T) {
 	g := newGuest()
 	g.Table(0, 1)

@@ -42,11 +42,12 @@ func copyOut(mod api.Module, ptr, n, off uint32, src []byte) (uint32, bool) {
 	return uint32(copy(b, src[off:])), true
 }
 
-// linear is the memory of one instance. What is over its limit is refused as WebAssembly says, and that is remembered; what
-// the host cannot give is not the guest's to see, and unwinds it.
+// linear is the memory of one instance. What is over its limit is refused as WebAssembly says, and that is remembered, unless it
+// is over the module's own maximum too; what the host cannot give is not the guest's to see, and unwinds it.
 type linear struct {
 	limit   uint64 // bytes
-	refused bool   // it wanted more
+	own     uint64 // the module's own maximum in bytes, 0 for none; the compiler knows one that is a page longer
+	refused bool   // it wanted more than the limit
 	region  region
 	size    uint64 // what it has, in bytes
 	paid    uint64 // what there is room for in the process
@@ -68,9 +69,12 @@ type region interface {
 
 // Allocate implements experimental.MemoryAllocator: an instance has one memory, of which the module names the most.
 func (l *linear) Allocate(_, most uint64) experimental.LinearMemory {
-	r, err := newRegion(min(l.limit, most))
+	if most = min(l.limit, most); l.own > 0 {
+		most = min(l.own, most)
+	}
+	r, err := newRegion(most)
 	if err != nil {
-		l.end(&MemoryError{Wanted: min(l.limit, most), Err: err})
+		l.end(&MemoryError{Wanted: most, Err: err})
 	}
 	l.region = r
 	return l
@@ -78,6 +82,9 @@ func (l *linear) Allocate(_, most uint64) experimental.LinearMemory {
 
 // Reallocate implements experimental.LinearMemory. wazero calls it on the goroutine of the call, and recovers panics there.
 func (l *linear) Reallocate(size uint64) []byte {
+	if l.own > 0 && size > l.own {
+		return nil
+	}
 	if size > l.limit {
 		l.refused = true
 		return nil

@@ -25,7 +25,7 @@ type Module struct {
 	UnlistedWASI []string
 	// Exports are the names that it exports, in its order, invalid characters and all.
 	Exports []string
-	// MemoryMin and MemoryMax are the bounds of its memory in bytes; MemoryMax is 0 when it names none.
+	// MemoryMin and MemoryMax are the bounds of its memory in bytes; MemoryMax is 0 when it names none, or names 0.
 	MemoryMin, MemoryMax uint64
 }
 

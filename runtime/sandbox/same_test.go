@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wrun-dev/wrun/internal/wasmtest"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 )
 
@@ -25,7 +26,7 @@ func FuzzARewrittenProgramComputesTheSame(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source []byte, param int32) {
 		module := wasmtest.Program(source)
-		raw := runProgram(t, module, param)
+		raw := runProgram(t.Context(), t, module, param)
 		parsed, err := wasm.Parse(module, wasm.Caps{})
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +35,8 @@ func FuzzARewrittenProgramComputesTheSame(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bounded := runProgram(t, again, param); raw.what != bounded.what || !bytes.Equal(raw.memory, bounded.memory) || raw.globals != bounded.globals {
+		bounded := runProgram(sandbox.WithMemory(t.Context(), t, parsed.Memories[0].Max), t, again, param)
+		if raw.what != bounded.what || !bytes.Equal(raw.memory, bounded.memory) || raw.globals != bounded.globals {
 			t.Errorf("it ends with %s and %v, rewritten with %s and %v; the same memory: %v", raw.what, raw.globals, bounded.what, bounded.globals, bytes.Equal(raw.memory, bounded.memory))
 		}
 	})
@@ -47,8 +49,7 @@ type remains struct {
 	globals [3]uint64
 }
 
-func runProgram(t *testing.T, module []byte, param int32) remains {
-	ctx := t.Context()
+func runProgram(ctx context.Context, t *testing.T, module []byte, param int32) remains {
 	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithMemoryLimitPages(16))
 	defer func() { _ = r.Close(context.Background()) }()
 	_, err := r.NewHostModuleBuilder(wasm.HostModule).NewFunctionBuilder().

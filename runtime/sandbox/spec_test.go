@@ -17,6 +17,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 )
 
@@ -143,7 +144,7 @@ func (s *spec) command(c specCommand, dir string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		errRaw, errBounded := s.raw.load(s.t.Context(), b, c), s.bounded.load(s.t.Context(), b, c)
+		errRaw, errBounded := s.raw.load(s.t, b, c), s.bounded.load(s.t, b, c)
 		if (errRaw == nil) != (errBounded == nil) {
 			s.t.Errorf("line %d, %s %s: wazero says %v, rewritten it says %v", c.Line, c.Type, c.Filename, errRaw, errBounded)
 		}
@@ -162,7 +163,8 @@ func (s *spec) command(c specCommand, dir string) {
 }
 
 // load instantiates a module, and remembers it under the name it has in the script.
-func (p *specSide) load(ctx context.Context, b []byte, c specCommand) error {
+func (p *specSide) load(t *testing.T, b []byte, c specCommand) error {
+	ctx := t.Context()
 	if p.rewrite {
 		m, err := wasm.Parse(b, wasm.Caps{Tables: 100, BranchTargets: 1 << 20, Customs: 10_000})
 		if err != nil {
@@ -170,6 +172,9 @@ func (p *specSide) load(ctx context.Context, b []byte, c specCommand) error {
 		}
 		if b, err = m.Rewrite(wasm.Bounds{}); err != nil {
 			return err
+		}
+		if len(m.Memories) > 0 {
+			ctx = sandbox.WithMemory(ctx, t, m.Memories[0].Max)
 		}
 	}
 	compiled, err := p.runtime.CompileModule(ctx, b)

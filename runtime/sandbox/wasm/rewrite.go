@@ -43,6 +43,9 @@ const defaultStack = 16 << 20
 //   - The initial memory comes in few pieces, none of them large, and custom sections are left out, so that a manifest can change without a new
 //     compilation and the compiler decodes nothing that was not checked.
 //   - The mutable globals are exported.
+//   - A memory with a maximum that is neither 0 nor 65536 pages gets one of a page more, and it is the host's to refuse the module
+//     that page. A compiler's runtime asks its host for a memory of another length only where the memory may still grow, so a host
+//     that gives an instance a shorter one, to use it again, has to find room to grow in every instance.
 //
 // The same module and bounds give the same bytes. A program that is not ended computes what it did before; one that is not
 // valid stays invalid. The error is a *FormatError for a name that is reserved, or a *CapError where the code becomes too

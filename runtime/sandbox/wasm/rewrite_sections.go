@@ -15,7 +15,7 @@ func (w *rewriter) sections(code []byte) []written {
 		{secImport, w.importSection()},
 		{secFunction, w.functionSection()},
 		{secTable, w.tableSection()},
-		{secMemory, w.kept(secMemory)},
+		{secMemory, w.memorySection()},
 		{secGlobal, w.globalSection()},
 		{secExport, w.exportSection()},
 		{secStart, w.startSection()},
@@ -79,6 +79,24 @@ func (w *rewriter) tableSection() []byte {
 	for _, t := range w.m.Tables {
 		b = append(b, t.elem, 1)
 		b = appendU32(appendU32(b, t.Min), w.m.tableMax(t))
+	}
+	return b
+}
+
+// memorySection raises each maximum by a page, as far as it can be raised.
+func (w *rewriter) memorySection() []byte {
+	if len(w.m.Memories) == 0 {
+		return nil
+	}
+	b := appendU32(nil, uint32(len(w.m.Memories)))
+	for _, l := range w.m.Memories {
+		if l.Max > 0 && l.Max < maxPages {
+			l.Max++
+		}
+		b = appendU32(append(b, flag(l.HasMax)), l.Min)
+		if l.HasMax {
+			b = appendU32(b, l.Max)
+		}
 	}
 	return b
 }

@@ -58,6 +58,32 @@ func TestReservedNamesAreRefused(t *testing.T) {
 	}
 }
 
+func TestTheMaximumOfAMemoryIsAPageMore(t *testing.T) {
+	for _, tc := range []struct{ before, after Limits }{
+		{Limits{}, Limits{}},
+		{Limits{Min: 5}, Limits{Min: 5}},
+		{Limits{HasMax: true}, Limits{HasMax: true}},
+		{Limits{Max: 1, HasMax: true}, Limits{Max: 2, HasMax: true}},
+		{Limits{Min: 2, Max: 2, HasMax: true}, Limits{Min: 2, Max: 3, HasMax: true}},
+		{Limits{Min: 2, Max: 127, HasMax: true}, Limits{Min: 2, Max: 128, HasMax: true}},
+		{Limits{Min: 65535, Max: 65535, HasMax: true}, Limits{Min: 65535, Max: 65536, HasMax: true}},
+		{Limits{Min: 1, Max: 65536, HasMax: true}, Limits{Min: 1, Max: 65536, HasMax: true}},
+	} {
+		content := appendU32([]byte{1, flag(tc.before.HasMax)}, tc.before.Min)
+		if tc.before.HasMax {
+			content = appendU32(content, tc.before.Max)
+		}
+		before, after := rewrite(t, module(written{secMemory, content}))
+		if before.Memories[0] != tc.before || after.Memories[0] != tc.after {
+			t.Errorf("%+v became %+v, want %+v", before.Memories[0], after.Memories[0], tc.after)
+		}
+	}
+	imported := append(appendName(appendName(nil, "m"), "memory"), byte(KindMemory), 1, 1, 2)
+	if _, after := rewrite(t, module(written{secImport, append([]byte{1}, imported...)})); !bytes.Contains(after.wasm, imported) || len(after.Memories) > 0 {
+		t.Errorf("an imported memory changed: % x", after.wasm)
+	}
+}
+
 func TestGauge(t *testing.T) {
 	g := NewGauge(100)
 	if g.Fuel() != 0 || g.Overflowed() {
@@ -105,7 +131,12 @@ func FuzzRewrite(f *testing.F) {
 				t.Errorf("table %+v is not bounded", table)
 			}
 		}
-		if len(again.Tables) != len(m.Tables) || len(again.funcs) < len(m.funcs) || len(again.Imports) != len(m.Imports)+1 || len(again.Customs) > 0 || len(again.globals) <= len(m.globals) {
+		for i, after := range again.Memories {
+			if before := m.Memories[i]; after.HasMax != before.HasMax || after.Min != before.Min || after.Max-before.Max > 1 || after.Max == before.Max && after.Max > 0 && after.Max < maxPages {
+				t.Errorf("memory %+v became %+v", before, after)
+			}
+		}
+		if len(again.Memories) != len(m.Memories) || len(again.Tables) != len(m.Tables) || len(again.funcs) < len(m.funcs) || len(again.Imports) != len(m.Imports)+1 || len(again.Customs) > 0 || len(again.globals) <= len(m.globals) {
 			t.Errorf("%+v became %+v", m, again)
 		}
 		if twice, _ := m.Rewrite(Bounds{}); !slices.Equal(b, twice) {

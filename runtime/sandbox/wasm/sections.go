@@ -130,11 +130,14 @@ func (m *Module) tableSection(r *reader) {
 	}
 }
 
+// maxPages is how many pages of 64 KiB WebAssembly lets a memory have.
+const maxPages = 65536
+
 func (m *Module) memorySection(r *reader) {
 	for range r.count("memories", 2, m.caps.Tables) {
 		l := r.limits()
-		if l.Min > 65536 || l.Max > 65536 {
-			r.fail("a memory of over 65536 pages")
+		if l.Min > maxPages || l.Max > maxPages {
+			r.fail("a memory of over %d pages", maxPages)
 		}
 		m.Memories = append(m.Memories, l)
 	}
