@@ -24,8 +24,41 @@ import (
 // Tool builds the Go guest package in dir, asks it for its manifest and attaches that.
 func Tool(t testing.TB, dir string) []byte {
 	t.Helper()
-	return cached(t, dir, "tool.wasm", func(out string) error {
-		wasm := Build(t, dir)
+	return must(MakeTool(dir))(t)
+}
+
+// Build builds the Go guest package in dir, which is relative to the root of the module or absolute, as a WASI reactor. The
+// result is kept outside of the tree, by the content of all that it is made of. Every source file of this module that it is
+// made of is read in the test process, so that go test runs a test again when one of them changes.
+func Build(t testing.TB, dir string) []byte {
+	t.Helper()
+	return must(makeReactor(dir))(t)
+}
+
+// Command builds the Go guest package in dir, as for Build, as an ordinary program of WASI. It has no manifest.
+func Command(t testing.TB, dir string) []byte {
+	t.Helper()
+	return must(MakeCommand(dir))(t)
+}
+
+// must ends a test that cannot have its guest.
+func must(wasm []byte, err error) func(testing.TB) []byte {
+	return func(t testing.TB) []byte {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wasm
+	}
+}
+
+// MakeTool is Tool for programs that are no tests.
+func MakeTool(dir string) ([]byte, error) {
+	return cached(dir, "tool.wasm", func(_, out string) error {
+		wasm, err := makeReactor(dir)
+		if err != nil {
+			return err
+		}
 		m, err := sandbox.Describe(context.Background(), wasm)
 		if err != nil {
 			return err
@@ -38,61 +71,62 @@ func Tool(t testing.TB, dir string) []byte {
 	})
 }
 
-// Build builds the Go guest package in dir, which is relative to the root of the module or absolute, as a WASI reactor. The
-// result is kept outside of the tree, by the content of all that it is made of. Every source file of this module that it is
-// made of is read in the test process, so that go test runs a test again when one of them changes.
-func Build(t testing.TB, dir string) []byte {
-	t.Helper()
-	return cached(t, dir, "module.wasm", func(out string) error {
-		_, err := goCommand(locate(t, dir), "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", out, ".")
+// MakeCommand is Command for programs that are no tests.
+func MakeCommand(dir string) ([]byte, error) {
+	return cached(dir, "program.wasm", func(in, out string) error {
+		_, err := goCommand(in, "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", out, ".")
 		return err
 	})
 }
 
-// Command builds the Go guest package in dir, as for Build, as an ordinary program of WASI. It has no manifest.
-func Command(t testing.TB, dir string) []byte {
-	t.Helper()
-	return cached(t, dir, "program.wasm", func(out string) error {
-		_, err := goCommand(locate(t, dir), "build", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", out, ".")
+func makeReactor(dir string) ([]byte, error) {
+	return cached(dir, "module.wasm", func(in, out string) error {
+		_, err := goCommand(in, "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", out, ".")
 		return err
 	})
 }
 
-// cached returns what make writes to a file, or what it wrote when the sources were the same. Processes that race for it
-// write the same.
-func cached(t testing.TB, dir, kind string, build func(out string) error) []byte {
-	t.Helper()
-	pkgs, err := list(locate(t, dir))
+// cached returns what build writes to a file, or what it wrote when the sources were the same; build is told where the
+// package is. Processes that race for it write the same.
+func cached(dir, kind string, build func(in, out string) error) ([]byte, error) {
+	in, err := locate(dir)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
+	}
+	pkgs, err := list(in)
+	if err != nil {
+		return nil, err
 	}
 	key, err := hashSources(pkgs)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	store := cacheDir(t, "guests")
+	store, err := cacheDir("guests")
+	if err != nil {
+		return nil, err
+	}
 	file := filepath.Join(store, key+"-"+kind)
 	if b, err := os.ReadFile(file); err == nil {
-		return b
+		return b, nil
 	}
 	tmp, err := os.MkdirTemp(store, "build-*")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer os.RemoveAll(tmp)
 	out := filepath.Join(tmp, "out.wasm")
-	if err := build(out); err != nil {
-		t.Fatalf("build guest %s: %v", dir, err)
+	if err := build(in, out); err != nil {
+		return nil, fmt.Errorf("build guest %s: %w", dir, err)
 	}
 	b, err := os.ReadFile(out)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	// On some systems a file that another process has open cannot be replaced; then it is there already.
 	if err := os.Rename(out, file); err != nil && !exists(file) {
-		t.Fatal(err)
+		return nil, err
 	}
-	return b
+	return b, nil
 }
 
 func exists(file string) bool {
@@ -103,19 +137,25 @@ func exists(file string) bool {
 // CodeCache returns a directory for compiled code that all tests of the user share, for sandbox.Config.CacheDir.
 func CodeCache(t testing.TB) string {
 	t.Helper()
-	return cacheDir(t, "code")
+	dir, err := CodeCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
+// CodeCacheDir is CodeCache for programs that are no tests.
+func CodeCacheDir() (string, error) { return cacheDir("code") }
+
 // cacheDir returns a directory that outlives the tests, without what was written in it more than two weeks ago.
-func cacheDir(t testing.TB, name string) string {
-	t.Helper()
+func cacheDir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
 		base = os.TempDir()
 	}
 	dir := filepath.Join(base, "wrun-wasmtest", name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	old := time.Now().Add(-14 * 24 * time.Hour)
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -127,30 +167,30 @@ func cacheDir(t testing.TB, name string) string {
 		}
 		return nil
 	})
-	return dir
+	return dir, nil
 }
 
-func locate(t testing.TB, dir string) string {
+func locate(dir string) (string, error) {
 	if filepath.IsAbs(dir) {
-		return dir
+		return dir, nil
 	}
-	return filepath.Join(root(t), dir)
+	base, err := root()
+	return filepath.Join(base, dir), err
 }
 
-// root returns the directory of this module's go.mod, above the directory that a test runs in.
-func root(t testing.TB) string {
+// root returns the directory of this module's go.mod, above the working directory.
+func root() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
 		if exists(filepath.Join(dir, "go.mod")) {
-			return dir
+			return dir, nil
 		}
 		if filepath.Dir(dir) == dir {
-			err = errors.New("no go.mod above the test's directory")
+			err = errors.New("no go.mod above the working directory")
 		}
 		dir = filepath.Dir(dir)
 	}
-	t.Fatal(err)
-	return ""
+	return "", err
 }
 
 // pkg is what go list says of a package.
