@@ -20,19 +20,10 @@ const (
 // module ended with where the budget has that much, so that calls that grow seldom meet each other half way.
 func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.Invocation, need uint64) (toolabi.Outcome, error) {
 	defer c.program.close()
-	c.paid = max(c.buffers(), callBuffers)
-	beside := callBytes + c.paid - callBuffers + max(m.beside, callInstance) - callInstance
-	c.memory.paid = max(m.info.MemoryMin, min(m.usual.Load(), c.memory.limit, s.budget.size-min(beside, s.budget.size)))
-	if need > beside+c.memory.paid {
-		c.memory.paid = need - beside
-	}
-	var err error
-	if c.held, err = s.budget.enter(ctx, outerHolding(ctx), inv.Pause, beside+c.memory.paid); err != nil {
+	if err := s.admit(ctx, m, c, inv, need); err != nil {
 		return toolabi.Outcome{Unentered: true}, err
 	}
-	defer c.held.leave()
-	defer c.memory.release()
-	c.memory.more = func(n uint64) error { return c.held.more(ctx, n) }
+	defer s.dismiss(m, c)
 	run := s.run
 	if c.program != nil {
 		run = s.runProgram
@@ -45,6 +36,90 @@ func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.I
 	out.Err = c.program.blame(out.Err)
 	out.Stderr, out.Fuel = c.stdio.text(), c.fuel.used
 	return out, err
+}
+
+// admit gives the call its part of the budget, and an instance where there is one.
+func (s *Sandbox) admit(ctx context.Context, m *module, c *call, inv toolabi.Invocation, need uint64) error {
+	c.paid = max(c.buffers(), callBuffers)
+	beside := m.instanceBytes() + c.paid - callBuffers
+	memory := max(m.info.MemoryMin, min(m.usual.Load(), c.memoryMax, s.budget.size-min(beside, s.budget.size)))
+	held, i, from, err := s.budget.begin(ctx, wants{
+		parent: outerHolding(ctx), pause: inv.Pause, bytes: max(need, beside+memory), over: c.paid - callBuffers,
+		pool: m.pool, serves: func(s *snapshot) bool { return s.serves(c.memoryMax, c.fuel.limit) },
+	})
+	if err != nil {
+		return err
+	}
+	c.held, c.instance, c.from = held, i, from
+	if i != nil {
+		c.memory = i.memory
+	} else {
+		c.memory = &linear{kind: s.cfg.Instances.kind(), room: s.cfg.Limits.MemoryBytes, own: m.info.MemoryMax}
+	}
+	c.memory.serve(c, held.bytes-beside)
+	c.memory.more = func(n uint64) error { return held.more(ctx, n) }
+	return nil
+}
+
+// instanceBytes is what a call of the module costs beside its memory and its buffers, in bytes.
+func (m *module) instanceBytes() uint64 {
+	return callBytes + max(m.beside, callInstance) - callInstance
+}
+
+// start makes the instance of a call, and takes it to where the call begins. The context carries the call.
+func (s *Sandbox) start(ctx context.Context, m *module, c *call) error {
+	if c.from != nil {
+		defer c.from.image.Close()
+	}
+	i, err := m.engine.instantiate(ctx, m.compiled, c.memory, toolabi.ExportInvoke)
+	if err != nil {
+		return err
+	}
+	c.instance, c.stack.full = i, wasm.Gauge(i.gauge.Get()).StackBytes()
+	if c.from == nil {
+		if err := i.initialize(ctx); err != nil {
+			return err
+		}
+		c.fuel.settle(wasm.Gauge(i.gauge.Get()))
+		if m.pool == nil || c.memory.refused {
+			return nil
+		}
+		if c.from = s.snapshot(m, c); c.from == nil {
+			return nil
+		}
+		defer c.from.image.Close()
+	}
+	if err := i.adopt(c.from, m.pool.globals); err != nil {
+		return err
+	}
+	c.seen = c.from.seen.clone()
+	return nil
+}
+
+// snapshot takes down what _initialize left, for the calls that come, unless another call was faster. It is nil when there is
+// no room for that.
+func (s *Sandbox) snapshot(m *module, c *call) *snapshot {
+	taken, err := c.instance.take(c, s.cfg.Instances.kind(), m.pool.globals)
+	if err != nil {
+		return nil
+	}
+	return s.budget.share(m.pool, taken)
+}
+
+// dismiss ends a call, after which its instance waits for the next one or is no more.
+func (s *Sandbox) dismiss(m *module, c *call) {
+	i := c.instance
+	switch {
+	case i == nil:
+		c.memory.release()
+	case c.returned && i.snapshot != nil && c.stack.paid == 0 && i.reset():
+		i.bytes = m.instanceBytes() + i.memory.region.Held()
+		c.held.leaveTo(m.pool, i)
+		return
+	default:
+		i.close()
+	}
+	c.held.leave()
 }
 
 // outerHolding returns what the call holds whose host function this context was given to, nil when there is none.

@@ -18,11 +18,12 @@ import (
 type budget struct {
 	size uint64
 
-	mu    sync.Mutex
-	used  uint64            // guarded by mu
+	mu    sync.Mutex        // released by unlock
+	used  uint64            // guarded by mu: by calls and by what is in the pools
 	calls map[*holding]bool // guarded by mu: that have begun
 	begun []*wish           // guarded by mu: of calls that have begun, and of those that they called
 	fresh []*wish           // guarded by mu: of calls that have not
+	pools pools             // guarded by mu
 }
 
 // holding is what one call holds of a budget. A nil holding holds nothing and is given everything.
@@ -45,19 +46,18 @@ type wish struct {
 
 func newBudget(size uint64) *budget { return &budget{size: size, calls: map[*holding]bool{}} }
 
-// enter begins a call with n bytes, once there is room. Errors: *MemoryError when there cannot be, and as wait.
-func (b *budget) enter(ctx context.Context, parent *holding, pause func() func(), n uint64) (*holding, error) {
-	h := &holding{budget: b, pause: pause}
-	b.mu.Lock()
+// enter begins a call with n bytes, once there is room. It is called with mu held, and returns without it. Errors:
+// *MemoryError when there cannot be room, and as wait.
+func (b *budget) enter(ctx context.Context, h, parent *holding, n uint64) error {
 	if parent != nil && b.calls[parent] {
 		h.parent = parent
 		parent.inside++
 	}
 	if err := b.take(ctx, h, n); err != nil {
 		h.leave()
-		return nil, err
+		return err
 	}
-	return h, nil
+	return nil
 }
 
 // more gives the call n bytes more, once there is room. Errors: as enter.
@@ -70,13 +70,16 @@ func (h *holding) more(ctx context.Context, n uint64) error {
 }
 
 // leave ends the call and gives back what it holds. Calls inside of it have ended.
-func (h *holding) leave() {
+func (h *holding) leave() { h.leaveTo(nil, nil) }
+
+// leaveTo is leave for a call whose instance can be used again: it goes into a pool, with the bytes that it takes.
+func (h *holding) leaveTo(p *pool, i *instance) {
 	if h == nil {
 		return
 	}
 	b := h.budget
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	b.used -= h.bytes
 	h.bytes = 0
 	delete(b.calls, h)
@@ -85,12 +88,15 @@ func (h *holding) leave() {
 		h.parent = nil
 	}
 	b.settle()
+	if i != nil {
+		b.putIdle(p, i)
+	}
 }
 
 // take is called with mu held, and returns without it.
 func (b *budget) take(ctx context.Context, h *holding, n uint64) error {
 	if own := h.own(); n > b.size-min(own, b.size) {
-		defer b.mu.Unlock()
+		defer b.unlock()
 		e := b.refusal(h, n)
 		e.Never, e.anew = true, 0
 		return e
@@ -104,7 +110,7 @@ func (b *budget) take(ctx context.Context, h *holding, n uint64) error {
 	h.waits = true
 	b.settle()
 	decided := !h.waits
-	b.mu.Unlock()
+	b.unlock()
 	if decided {
 		return w.err
 	}
@@ -131,7 +137,7 @@ func (b *budget) wait(ctx context.Context, w *wish) error {
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	if !w.h.waits {
 		return w.err
 	}
@@ -147,11 +153,11 @@ func (b *budget) wait(ctx context.Context, w *wish) error {
 // settle gives what there is to those that wait, and breaks a standstill. The caller holds mu.
 func (b *budget) settle() {
 	for _, w := range slices.Clone(b.begun) {
-		if w.n <= b.size-b.used {
+		if b.fits(w.n) {
 			b.give(w)
 		}
 	}
-	for len(b.begun) == 0 && len(b.fresh) > 0 && b.fresh[0].n <= b.size-b.used {
+	for len(b.begun) == 0 && len(b.fresh) > 0 && b.fits(b.fresh[0].n) {
 		b.give(b.fresh[0])
 	}
 	if len(b.begun) > 0 && b.standstill() {
@@ -192,7 +198,7 @@ func (b *budget) drop(w *wish) {
 
 // refusal is the error of a call that is not given n bytes. The caller holds mu.
 func (b *budget) refusal(h *holding, n uint64) *MemoryError {
-	e := &MemoryError{Wanted: n, Held: h.own(), InUse: b.used, Budget: b.size, Calls: len(b.calls)}
+	e := &MemoryError{Wanted: n, Held: h.own(), InUse: b.used - b.pools.bytes, Budget: b.size, Calls: len(b.calls)}
 	if h.parent == nil {
 		e.anew = h.bytes + n
 	}

@@ -24,7 +24,7 @@ func (b *budget) empty(t *testing.T) {
 func enters(ctx context.Context, b *budget, parent *holding, n uint64) (<-chan *holding, <-chan error) {
 	held, failed := make(chan *holding, 1), make(chan error, 1)
 	go func() {
-		h, err := b.enter(ctx, parent, nil, n)
+		h, _, _, err := b.begin(ctx, wants{parent: parent, bytes: n})
 		if err != nil {
 			failed <- err
 			return
@@ -42,7 +42,7 @@ func grows(ctx context.Context, h *holding, n uint64) <-chan error {
 
 func begin(t *testing.T, b *budget, parent *holding, n uint64) *holding {
 	t.Helper()
-	h, err := b.enter(t.Context(), parent, nil, n)
+	h, _, _, err := b.begin(t.Context(), wants{parent: parent, bytes: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestACallInsideAnotherIsOfThoseThatHaveBegun(t *testing.T) {
 func TestWhatNeverFitsIsRefusedAtOnce(t *testing.T) {
 	b := newBudget(100)
 	var e *MemoryError
-	if _, err := b.enter(t.Context(), nil, nil, 101); !errors.As(err, &e) || !e.Never {
+	if _, _, _, err := b.begin(t.Context(), wants{bytes: 101}); !errors.As(err, &e) || !e.Never {
 		t.Errorf("got %v", err)
 	}
 	outer := begin(t, b, nil, 60)
@@ -171,7 +171,7 @@ func TestWhatNeverFitsIsRefusedAtOnce(t *testing.T) {
 	if err := outer.more(t.Context(), ^uint64(0)); !errors.As(err, &e) || !e.Never {
 		t.Errorf("got %v", err)
 	}
-	if _, err := b.enter(t.Context(), outer, nil, 41); !errors.As(err, &e) || !e.Never {
+	if _, _, _, err := b.begin(t.Context(), wants{parent: outer, bytes: 41}); !errors.As(err, &e) || !e.Never {
 		t.Errorf("inside a call that holds 60: got %v", err)
 	}
 	outer.leave()
@@ -214,10 +214,10 @@ func TestTheTimeOfAWaitIsTold(t *testing.T) {
 		var told []string
 		done := make(chan *holding)
 		go func() {
-			h, err := b.enter(t.Context(), nil, func() func() {
+			h, _, _, err := b.begin(t.Context(), wants{bytes: 60, pause: func() func() {
 				told = append(told, "waits")
 				return func() { told = append(told, "goes on") }
-			}, 60)
+			}})
 			if err != nil {
 				t.Error(err)
 			}
@@ -241,7 +241,7 @@ func TestManyCallsThatGrowAllEndSomehow(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {
-			h, err := b.enter(t.Context(), nil, nil, 10)
+			h, _, _, err := b.begin(t.Context(), wants{bytes: 10})
 			if err != nil {
 				t.Error(err)
 				return
@@ -252,7 +252,7 @@ func TestManyCallsThatGrowAllEndSomehow(t *testing.T) {
 					return
 				}
 			}
-			inner, err := b.enter(t.Context(), h, nil, 100)
+			inner, _, _, err := b.begin(t.Context(), wants{parent: h, bytes: 100})
 			if err == nil {
 				inner.leave()
 			}

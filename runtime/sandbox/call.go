@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -19,11 +20,14 @@ const (
 
 // call is the state of one call, reached by the host's functions through the context. One goroutine uses it.
 type call struct {
-	host   toolabi.HostFunc
-	memory linear
-	clock  clock
+	host toolabi.HostFunc
+	seen
+	instance *instance // nil until there is one
+	from     *snapshot // what to make the instance of; nil when it begins with _initialize
+	memory   *linear   // of the instance, which may be on its way
+	returned bool      // the guest came back from wrun_invoke by itself
+
 	random randomness
-	stdio  tail
 	fuel   fuel
 	phase  phase
 
@@ -31,7 +35,8 @@ type call struct {
 	output []byte // the encoded reply, as far as it was written
 	result []byte // what the last host function left
 
-	outputMax     int // bytes of output, without its envelope
+	memoryMax     uint64 // bytes
+	outputMax     int    // bytes of output, without its envelope
 	outputRefused bool
 
 	held  *holding // of the budget
@@ -47,6 +52,20 @@ type call struct {
 	outOfFuel  bool     // it reached its limit of fuel
 	overflowed bool     // it reached the limit of its stack
 	program    *program // of a call of a program
+}
+
+// seen is what a guest sees of its host and can change, beside what it computes with. What _initialize leaves of it is where
+// every call begins.
+type seen struct {
+	clock clock
+	stdio tail
+}
+
+// clone returns what does not change with it.
+func (s *seen) clone() seen {
+	c := *s
+	c.stdio.buf = slices.Clone(s.stdio.buf)
+	return c
 }
 
 type callKey struct{}

@@ -58,11 +58,11 @@ func (s *Sandbox) runProgram(ctx context.Context, m *module, c *call, inv toolab
 			err = fmt.Errorf("run module %s: %v", m.info.Digest.Short(), r)
 		}
 	}()
-	i, err := m.engine.instantiate(ctx, m.compiled, c, exportStart)
+	i, err := m.engine.instantiate(ctx, m.compiled, c.memory, exportStart)
 	if err != nil {
 		return 0, err
 	}
-	defer i.close(ctx)
+	c.instance = i
 	defer func() { c.fuel.settle(wasm.Gauge(i.gauge.Get())) }()
 	c.begin(i, inv)
 	return 0, i.entry.CallWithStack(ctx, nil)

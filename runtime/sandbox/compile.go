@@ -38,6 +38,7 @@ type module struct {
 	engine   *engine
 	compiled wazero.CompiledModule
 	err      error
+	pool     *pool         // nil when each call has an instance of its own
 	beside   uint64        // bytes that an instance takes beside its memory
 	usual    atomic.Uint64 // bytes of memory that the last call ended with
 
@@ -134,6 +135,10 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 		return err
 	}
 	m.beside = b.InstanceBytes()
+	globals, plain := b.MutableGlobals()
+	if s.cfg.Instances != Fresh && m.info.Manifest.Command == nil && plain && !b.ChangesTables() {
+		m.pool = &pool{globals: globals}
+	}
 	m.compiled, err = s.compile(ctx, m.engine, b, m.info)
 	return named(err, d.Short())
 }

@@ -27,10 +27,11 @@ func Describe(ctx context.Context, module []byte) (*toolabi.Manifest, error) {
 	if _, ok := b.Export(toolabi.ExportDescribe); !ok {
 		return nil, refuse(ABI, "it does not export %s: only modules of an SDK describe themselves; write a tool.toml, and attach it with: wrun tool wrap", toolabi.ExportDescribe)
 	}
-	c := &call{clock: newClock(), outputMax: toolabi.MaxManifest}
-	c.memory.limit, c.memory.own, c.memory.end = defaultMemory, uint64(b.Memories[0].Max)*pageSize, c.end
+	c := &call{seen: seen{clock: newClock()}, memoryMax: defaultMemory, outputMax: toolabi.MaxManifest}
+	c.memory = &linear{room: c.memoryMax, own: uint64(b.Memories[0].Max) * pageSize}
+	c.memory.serve(c, 0)
 	defer c.memory.release()
-	if uint64(b.Memories[0].Min)*pageSize > c.memory.limit {
+	if uint64(b.Memories[0].Min)*pageSize > c.memoryMax {
 		return nil, refuse(TooBig, "it begins with %d pages of memory", b.Memories[0].Min)
 	}
 	c.random.seed(initSeed([32]byte{}, toolabi.DigestOf(module)))
@@ -68,11 +69,12 @@ func describe(ctx context.Context, b *wasm.Module, c *call) (status uint32, err 
 	if err != nil {
 		return 0, err
 	}
-	i, err := e.instantiate(ctx, compiled, c, toolabi.ExportDescribe)
+	i, err := e.instantiate(ctx, compiled, c.memory, toolabi.ExportDescribe)
 	if err != nil {
 		return 0, err
 	}
-	defer i.close(ctx)
+	defer i.close()
+	c.stack.full = wasm.Gauge(i.gauge.Get()).StackBytes()
 	if err := i.initialize(ctx); err != nil {
 		return 0, err
 	}

@@ -9,11 +9,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // engine is a wazero runtime with everything linked that a module may import.
@@ -74,44 +71,3 @@ func (e *engine) compile(ctx context.Context, code []byte) (wazero.CompiledModul
 var ErrCache = errors.New("use the cache of compiled code")
 
 var errCacheDamaged = fmt.Errorf("%w: it is damaged", ErrCache)
-
-// instance is one module in one memory, for one call.
-type instance struct {
-	mod   api.Module
-	entry api.Function
-	gauge api.MutableGlobal
-}
-
-// instantiate makes a clean instance whose entry is an exported function without or with one parameter. Nothing of the
-// module runs yet.
-func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule, c *call, entry string) (*instance, error) {
-	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(c.program.argv()...).
-		WithStdout(&c.stdio).WithStderr(&c.stdio).
-		WithRandSource(&c.random).
-		WithWalltime(func() (int64, int32) { return c.clock.wall / 1e9, int32(c.clock.wall % 1e9) }, sys.ClockResolution(1)).
-		WithNanotime(func() int64 { return c.clock.mono }, sys.ClockResolution(1)).
-		WithNanosleep(c.clock.advance)
-	mod, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, &c.memory), compiled, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("instantiate: %w", err)
-	}
-	gauge, ok := mod.ExportedGlobal(wasm.GaugeExport).(api.MutableGlobal)
-	if !ok {
-		return nil, errors.Join(errors.New("instantiate: the module has no gauge"), mod.Close(ctx))
-	}
-	c.stack.full = wasm.Gauge(gauge.Get()).StackBytes()
-	return &instance{mod, mod.ExportedFunction(entry), gauge}, nil
-}
-
-// initialize runs the module's _initialize, if it has one.
-func (i *instance) initialize(ctx context.Context) error {
-	f := i.mod.ExportedFunction(toolabi.ExportInitialize)
-	if f == nil {
-		return nil
-	}
-	_, err := f.Call(ctx)
-	return err
-}
-
-// close frees the instance, after its last call returned.
-func (i *instance) close(ctx context.Context) { _ = i.mod.Close(ctx) }

@@ -11,13 +11,13 @@ import (
 func (s *Sandbox) MemoryInUse() (used uint64, waiting int) {
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
-	return s.budget.used, len(s.budget.begun) + len(s.budget.fresh)
+	return s.budget.used - s.budget.pools.bytes, len(s.budget.begun) + len(s.budget.fresh)
 }
 
 // WithMemory returns a context under which the next instance has a memory as in a call, with the maximum that its module names, in
 // pages, 0 for none.
 func WithMemory(ctx context.Context, t testing.TB, most uint32) context.Context {
-	l := &linear{limit: 1 << 32, own: uint64(most) * pageSize, end: func(err error) { t.Error(err); panic(errUnwind) }}
+	l := &linear{room: 1 << 32, limit: 1 << 32, own: uint64(most) * pageSize, end: func(err error) { t.Error(err); panic(errUnwind) }}
 	t.Cleanup(l.release)
 	return experimental.WithMemoryAllocator(ctx, l)
 }

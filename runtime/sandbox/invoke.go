@@ -69,8 +69,8 @@ func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.Hos
 	if err != nil {
 		return nil, toolabi.NewError(toolabi.Internal, err.Error())
 	}
-	c := &call{host: host, clock: newClock(), input: input, outputMax: int(limits.OutputBytes)}
-	c.memory.limit, c.memory.own, c.memory.end, c.fuel.limit = limits.MemoryBytes, info.MemoryMax, c.end, limits.Fuel
+	c := &call{host: host, seen: seen{clock: newClock()}, input: input, memoryMax: limits.MemoryBytes, outputMax: int(limits.OutputBytes)}
+	c.fuel.limit = limits.Fuel
 	c.random.seed(initSeed(s.cfg.Seed, info.Digest))
 	if info.Manifest.Command != nil {
 		return c, c.becomeProgram(info.Manifest, inv)
@@ -78,25 +78,26 @@ func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.Hos
 	return c, nil
 }
 
-// run takes the guest from nothing to the end of wrun_invoke and returns its status. The context carries the call.
+// run takes the guest from where its call begins to the end of wrun_invoke and returns its status. The context carries the
+// call.
 func (s *Sandbox) run(ctx context.Context, m *module, c *call, inv toolabi.Invocation) (status uint32, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("run module %s: %v", m.info.Digest.Short(), r)
 		}
 	}()
-	i, err := m.engine.instantiate(ctx, m.compiled, c, toolabi.ExportInvoke)
-	if err != nil {
-		return 0, err
+	if c.instance == nil {
+		if err := s.start(ctx, m, c); err != nil {
+			return 0, err
+		}
 	}
-	defer i.close(ctx)
+	i := c.instance
 	defer func() { c.fuel.settle(wasm.Gauge(i.gauge.Get())) }()
-	if err := i.initialize(ctx); err != nil {
-		return 0, err
-	}
 	c.begin(i, inv)
 	stack := []uint64{api.EncodeU32(uint32(len(c.input)))}
-	if err = i.entry.CallWithStack(ctx, stack); stack[0] == 0 {
+	err = i.entry.CallWithStack(ctx, stack)
+	c.returned = err == nil
+	if stack[0] == 0 {
 		// The parameter was not 0, so this is the result: if the context ended, it was after the guest had finished.
 		return 0, nil
 	}
@@ -107,6 +108,7 @@ func (s *Sandbox) run(ctx context.Context, m *module, c *call, inv toolabi.Invoc
 func (c *call) begin(i *instance, inv toolabi.Invocation) {
 	c.clock.wall = inv.Started
 	c.random.seed(inv.Seed)
+	c.stack.full = wasm.Gauge(i.gauge.Get()).StackBytes()
 	i.gauge.Set(uint64(wasm.Gauge(i.gauge.Get()).Refilled(0)))
 	c.fuel = fuel{limit: c.fuel.limit}
 	c.phase = running

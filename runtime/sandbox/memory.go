@@ -5,10 +5,12 @@ import (
 
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/wrun-dev/wrun/runtime/sandbox/memory"
 )
 
 const (
-	pageSize = 64 << 10
+	pageSize = memory.PageSize
 	// maxMemory keeps the length of a memory within 32 bits, one page below what WebAssembly allows.
 	maxMemory = 1<<32 - pageSize
 )
@@ -42,37 +44,40 @@ func copyOut(mod api.Module, ptr, n, off uint32, src []byte) (uint32, bool) {
 	return uint32(copy(b, src[off:])), true
 }
 
-// linear is the memory of one instance. What is over its limit is refused as WebAssembly says, and that is remembered, unless it
-// is over the module's own maximum too; what the host cannot give is not the guest's to see, and unwinds it.
+// linear is the memory of one instance. What is over the limit of its call is refused as WebAssembly says, and that is
+// remembered, unless it is over the module's own maximum too; what the host cannot give is not the guest's to see, and
+// unwinds it.
 type linear struct {
-	limit   uint64 // bytes
-	own     uint64 // the module's own maximum in bytes, 0 for none; the compiler knows one that is a page longer
-	refused bool   // it wanted more than the limit
-	region  region
-	size    uint64 // what it has, in bytes
+	kind   memory.Kind
+	room   uint64 // the most that any call may have, in bytes
+	own    uint64 // the module's own maximum in bytes, 0 for none; the compiler knows one that is a page longer
+	region memory.Region
+	size   uint64 // what it has, in bytes
+
+	limit   uint64 // of the call, in bytes
+	refused bool   // the call wanted more than the limit
 	paid    uint64 // what there is room for in the process
+	resizes bool   // the host is setting the size
 
 	// more makes room for n bytes more in the process, and may wait; nil where nobody counts.
 	more func(n uint64) error
 	// end unwinds the guest and does not return.
 	end func(error)
+
+	call *call
 }
 
-// region is where the memory of one instance lies.
-type region interface {
-	// first returns the first size bytes, zero where nothing was written and otherwise as they were. It is never asked for
-	// less than before, nor for more than the region was made for. After an error everything is as it was.
-	first(size uint64) ([]byte, error)
-	// free gives the bytes back. Nothing may read or write them afterwards.
-	free() error
+// serve makes it the memory of a call, which has room for so many bytes in the process.
+func (l *linear) serve(c *call, paid uint64) {
+	l.limit, l.refused, l.paid, l.end, l.call = c.memoryMax, false, paid, c.end, c
 }
 
 // Allocate implements experimental.MemoryAllocator: an instance has one memory, of which the module names the most.
 func (l *linear) Allocate(_, most uint64) experimental.LinearMemory {
-	if most = min(l.limit, most); l.own > 0 {
+	if most = min(l.room, most); l.own > 0 {
 		most = min(l.own, most)
 	}
-	r, err := newRegion(most)
+	r, err := l.kind.Reserve(most)
 	if err != nil {
 		l.end(&MemoryError{Wanted: most, Err: err})
 	}
@@ -82,6 +87,9 @@ func (l *linear) Allocate(_, most uint64) experimental.LinearMemory {
 
 // Reallocate implements experimental.LinearMemory. wazero calls it on the goroutine of the call, and recovers panics there.
 func (l *linear) Reallocate(size uint64) []byte {
+	if l.resizes {
+		return l.first(l.size)
+	}
 	if l.own > 0 && size > l.own {
 		return nil
 	}
@@ -95,12 +103,33 @@ func (l *linear) Reallocate(size uint64) []byte {
 		}
 		l.paid = size
 	}
-	b, err := l.region.first(size)
-	if err != nil {
-		l.end(&MemoryError{Wanted: size - l.size, Held: l.size, Err: err})
-	}
+	b := l.first(size)
 	l.size = size
 	return b
+}
+
+func (l *linear) first(size uint64) []byte {
+	b, err := l.region.First(size)
+	if err != nil {
+		l.end(&MemoryError{Wanted: size - min(size, l.size), Held: l.size, Err: err})
+	}
+	return b
+}
+
+// resize gives the memory of an instance another size between two calls, or reports false. WebAssembly knows no memory that
+// becomes smaller: wazero takes the slice that it is given for the memory, however long it is, which is looked at afterwards.
+func (l *linear) resize(mem api.Memory, size uint64) bool {
+	by := uint32(1)
+	switch has := uint64(mem.Size()); {
+	case has == size:
+		return true
+	case has < size:
+		by = uint32((size - has) / pageSize)
+	}
+	l.size, l.resizes = size, true
+	mem.Grow(by)
+	l.resizes = false
+	return uint64(mem.Size()) == size
 }
 
 // Free implements experimental.LinearMemory. It does nothing: wazero does not call it when an instantiation fails, and may
@@ -112,6 +141,6 @@ func (l *linear) release() {
 	if l.region == nil {
 		return
 	}
-	_ = l.region.free() // of a range that was mapped; there is nothing to do about it
+	_ = l.region.Free() // of a range that was mapped; there is nothing to do about it
 	l.region = nil
 }

@@ -80,7 +80,7 @@ func (c *call) reply(status uint32) toolabi.Outcome {
 func (c *call) failed(e *toolabi.Error) toolabi.Outcome {
 	switch {
 	case c.memory.refused:
-		e = toolabi.NewError(toolabi.LimitMemory, fmt.Sprintf("it wanted more than %d bytes of memory", c.memory.limit))
+		e = toolabi.NewError(toolabi.LimitMemory, fmt.Sprintf("it wanted more than %d bytes of memory", c.memoryMax))
 	case c.outputRefused:
 		e = toolabi.NewError(toolabi.LimitOutput, fmt.Sprintf("it wanted to write more than %d bytes of output", c.outputMax))
 	}

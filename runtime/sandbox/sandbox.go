@@ -42,6 +42,8 @@ type Config struct {
 	// elements and globals, and twice what it uses of its native stack over 256 KiB. A call that does not fit waits. 0 means
 	// half of what the machine, or the container, has, and at most 4 GiB.
 	MemoryBudget uint64
+	// Instances says how a call gets its clean instance: from a pool, by default.
+	Instances Instances
 	// Caps bound the parts of a module; zero fields take the defaults of wasm.Caps.
 	Caps wasm.Caps
 	// OnCompile is told when code that is not in the cache begins and ends to be compiled, which takes seconds for a large
@@ -127,6 +129,7 @@ func (s *Sandbox) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("close sandbox: calls are under way: %w", context.Cause(ctx))
 	}
+	s.budget.closePools()
 	errs := []error{s.engine.runtime.Close(ctx)}
 	if s.programs != nil { // nothing is under way any more that could make it
 		errs = append(errs, s.programs.runtime.Close(ctx))

@@ -22,8 +22,9 @@ func (c *copied) First(size uint64) ([]byte, error) {
 
 // Adopt implements Region.
 func (c *copied) Adopt(i *Image) error {
+	i.Retain()
 	c.image.release()
-	c.image = i.retain()
+	c.image = i
 	if _, err := c.First(i.Size()); err != nil {
 		return err
 	}
@@ -35,6 +36,9 @@ func (c *copied) Reset() error {
 	restore(c.buf[:c.used], c.image.content, 0)
 	return nil
 }
+
+// Held implements Region.
+func (c *copied) Held() uint64 { return uint64(cap(c.buf)) }
 
 // Free implements Region.
 func (c *copied) Free() error {

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Image is what a memory is put back to. It never changes and may be used concurrently. Its bytes live until Close was
-// called and every region that adopted it was freed or has adopted another.
+// Image is what a memory is put back to. It never changes and may be used concurrently. Its bytes live until Close was called
+// once for NewImage and for each Retain, and every region that adopted it was freed or has adopted another.
 type Image struct {
 	content []byte // nobody writes it
 	file    handle // what regions map it from
@@ -26,13 +26,11 @@ func (k Kind) NewImage(content []byte) *Image {
 // Size is how many bytes it has.
 func (i *Image) Size() uint64 { return uint64(len(i.content)) }
 
-// Close says that nobody adopts it any more.
-func (i *Image) Close() { i.release() }
+// Retain keeps the image for one more user, who calls Close, while there is another one.
+func (i *Image) Retain() { i.users.Add(1) }
 
-func (i *Image) retain() *Image {
-	i.users.Add(1)
-	return i
-}
+// Close ends one use.
+func (i *Image) Close() { i.release() }
 
 // release ends one use of an image; nil is none.
 func (i *Image) release() {

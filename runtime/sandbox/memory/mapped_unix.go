@@ -48,8 +48,9 @@ func (m *mapped) First(size uint64) ([]byte, error) {
 
 // Adopt implements Region.
 func (m *mapped) Adopt(i *Image) error {
+	i.Retain()
 	m.image.release()
-	m.image = i.retain()
+	m.image = i
 	if _, err := m.First(i.Size()); err != nil {
 		return err
 	}
@@ -110,6 +111,9 @@ func (m *mapped) forget(from uint64) error {
 	m.used = m.image.Size()
 	return nil
 }
+
+// Held implements Region.
+func (m *mapped) Held() uint64 { return m.used }
 
 // Free implements Region.
 func (m *mapped) Free() error {

@@ -4,13 +4,15 @@ import "errors"
 
 // Region is where one linear memory lies. Its methods are not called concurrently.
 type Region interface {
-	// First returns the first size bytes, zero where nothing was written and otherwise as they were. They are never moved
-	// after Adopt. It is never asked for more than the region was made for. After an error everything is as it was.
+	// First returns the first size bytes, zero where nothing was written and otherwise as they were. It is never asked for more
+	// than the region was made for, and what it returned before is not used any more. After an error everything is as it was.
 	First(size uint64) ([]byte, error)
 	// Adopt makes the first bytes those of the image, and all behind them zero. After an error the region can only be freed.
 	Adopt(*Image) error
 	// Reset makes everything as it was after Adopt, which there has to have been. After an error the region can only be freed.
 	Reset() error
+	// Held returns how many bytes of its own it may have at most.
+	Held() uint64
 	// Free gives the bytes back. Nothing may read or write them afterwards. It may be called again.
 	Free() error
 }

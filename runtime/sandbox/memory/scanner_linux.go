@@ -26,7 +26,7 @@ type scanArg struct {
 }
 
 // pageRange is struct page_region: addresses, and what its pages have in common.
-type pageRange struct{ start, end, categories uint64 }
+type pageRange struct{ start, end, _ uint64 }
 
 const (
 	pagemapScan = 0xc0606610 // _IOWR('f', 16, struct pm_scan_arg)

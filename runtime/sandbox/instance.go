@@ -1,0 +1,72 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// instance is one module in one memory. One call uses it at a time.
+type instance struct {
+	mod    api.Module
+	entry  api.Function
+	gauge  api.MutableGlobal
+	memory *linear
+
+	snapshot *snapshot           // what it is put back to after a call; nil when it serves one call only
+	globals  []api.MutableGlobal // the module's own, in the order of the snapshot's
+	bytes    uint64              // what it takes while no call uses it, beside what the pool knows
+	turn     uint64              // guarded by budget.mu: when it came into the pool
+	age      uint64              // guarded by budget.mu: in which tick it did
+}
+
+// instantiate makes a clean instance whose entry is an exported function without or with one parameter. Nothing of the
+// module runs yet. After an error the memory is still to be released.
+func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule, mem *linear, entry string) (*instance, error) {
+	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(callFrom(ctx).program.argv()...).
+		WithStdout(current(mem)).WithStderr(current(mem)).
+		WithRandSource(current(mem)).
+		WithWalltime(func() (int64, int32) { return mem.call.clock.wall / 1e9, int32(mem.call.clock.wall % 1e9) }, sys.ClockResolution(1)).
+		WithNanotime(func() int64 { return mem.call.clock.mono }, sys.ClockResolution(1)).
+		WithNanosleep(func(ns int64) { mem.call.clock.advance(ns) })
+	mod, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, mem), compiled, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("instantiate: %w", err)
+	}
+	gauge, ok := mod.ExportedGlobal(wasm.GaugeExport).(api.MutableGlobal)
+	if !ok {
+		return nil, errors.Join(errors.New("instantiate: the module has no gauge"), mod.Close(ctx))
+	}
+	return &instance{mod: mod, entry: mod.ExportedFunction(entry), gauge: gauge, memory: mem}, nil
+}
+
+// initialize runs the module's _initialize, if it has one.
+func (i *instance) initialize(ctx context.Context) error {
+	f := i.mod.ExportedFunction(toolabi.ExportInitialize)
+	if f == nil {
+		return nil
+	}
+	_, err := f.Call(ctx)
+	return err
+}
+
+// close frees the instance, after its last call returned.
+func (i *instance) close() {
+	_ = i.mod.Close(context.Background()) // it waits for nothing
+	i.memory.release()
+}
+
+type cur struct{ l *linear }
+
+func current(l *linear) cur { return cur{l} }
+
+func (c cur) Write(p []byte) (int, error) { return c.l.call.stdio.Write(p) }
+func (c cur) Read(p []byte) (int, error)  { return c.l.call.random.Read(p) }

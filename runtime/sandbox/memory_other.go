@@ -1,5 +1,0 @@
-//go:build !unix
-
-package sandbox
-
-func newRegion(limit uint64) (region, error) { return newCopied(limit) }

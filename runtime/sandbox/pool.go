@@ -1,0 +1,270 @@
+package sandbox
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wrun-dev/wrun/runtime/sandbox/memory"
+)
+
+// Instances says how a call gets the clean instance of its module that it runs in. What a call sees and comes to is the same
+// in every way.
+type Instances int
+
+const (
+	// Pooled uses instances again: after a call one is put back to what the module's _initialize left, by copying back the
+	// memory that was written. Programs, modules whose code can change tables or drop segments, and calls with limits that
+	// _initialize would not keep have an instance of their own; one whose call did not return is thrown away.
+	Pooled Instances = iota
+	// PooledPortably is Pooled without what only some systems can do: all of the memory is compared, and lies in Go's heap.
+	PooledPortably
+	// Fresh makes an instance for each call.
+	Fresh
+)
+
+func (i Instances) kind() memory.Kind {
+	if i == PooledPortably {
+		return memory.Portable
+	}
+	return memory.Native
+}
+
+// pool are the instances of one module that no call uses, with what they are put back to. Instances and snapshot count
+// against the budget, and give way to any call that needs the room.
+type pool struct {
+	globals []string // the names of the module's own mutable globals
+
+	idle     []*instance // guarded by budget.mu: the last used is last
+	snapshot *snapshot   // guarded by budget.mu: nil when there is none
+	used     uint64      // guarded by budget.mu: the tick in which the pool was last used
+}
+
+const (
+	// tick is how often the pools are looked through, and idleTicks how many of them what is not used is kept.
+	tick      = 10 * time.Second
+	idleTicks = 3
+)
+
+// pools are all pools of a budget.
+type pools struct {
+	all     []*pool
+	bytes   uint64      // what is in them
+	turn    uint64      // counts the instances that came in
+	ticks   uint64      // counts the times that they were looked through
+	timer   *time.Timer // nil when nothing is in them
+	closed  bool
+	dropped []func()       // to be done when the lock is released
+	ticking sync.WaitGroup // the tick under way
+}
+
+// wants is what a call wants in order to begin.
+type wants struct {
+	parent *holding      // as in holding
+	pause  func() func() // as in holding
+	bytes  uint64
+	over   uint64 // how many of them are over what an instance in the pool counts
+	pool   *pool  // nil when the call has an instance of its own
+	serves func(*snapshot) bool
+}
+
+// begin begins a call with what it wants or more, once there is room. The call has the instance that it comes with, or is to
+// make one: from the snapshot, which it closes, where there is one. Errors: *MemoryError when there cannot be room, and as wait.
+func (b *budget) begin(ctx context.Context, w wants) (*holding, *instance, *snapshot, error) {
+	h := &holding{budget: b, pause: w.pause}
+	b.mu.Lock()
+	var i *instance
+	if len(b.begun)+len(b.fresh) == 0 { // else those come first
+		i = b.takeIdle(w)
+	}
+	if i != nil && !b.fits(max(w.bytes, i.bytes+w.over)) {
+		b.pools.dropped = append(b.pools.dropped, i.close)
+		i = nil
+	}
+	if i != nil {
+		w.bytes = max(w.bytes, i.bytes+w.over)
+	}
+	if err := b.enter(ctx, h, w.parent, w.bytes); err != nil {
+		if i != nil {
+			i.close()
+		}
+		return nil, nil, nil, err
+	}
+	if i != nil || w.pool == nil {
+		return h, i, nil, nil
+	}
+	b.mu.Lock()
+	defer b.unlock()
+	if i = b.takeIdle(w); i != nil {
+		more := max(h.bytes, i.bytes+w.over) - h.bytes // no more than it counted as idle
+		h.bytes += more
+		b.used += more
+		return h, i, nil, nil
+	}
+	if s := w.pool.snapshot; s != nil && w.serves(s) {
+		s.image.Retain()
+		return h, nil, s, nil
+	}
+	return h, nil, nil, nil
+}
+
+// takeIdle returns an instance of a pool that serves the call, nil when there is none. The caller holds mu.
+func (b *budget) takeIdle(w wants) *instance {
+	p := w.pool
+	if p == nil || len(p.idle) == 0 || !w.serves(p.snapshot) {
+		return nil
+	}
+	i := p.idle[len(p.idle)-1]
+	p.idle[len(p.idle)-1] = nil
+	p.idle = p.idle[:len(p.idle)-1]
+	b.uncount(i.bytes)
+	return i
+}
+
+// putIdle takes an instance into its pool when nobody needs the room, and it can still be put back to the snapshot that
+// others have. The caller holds mu.
+func (b *budget) putIdle(p *pool, i *instance) {
+	if b.pools.closed || len(b.begun)+len(b.fresh) > 0 || i.snapshot != p.snapshot || i.bytes > b.size-b.used {
+		b.pools.dropped = append(b.pools.dropped, i.close)
+		return
+	}
+	b.count(i.bytes)
+	b.pools.turn++
+	i.turn, i.age, p.used = b.pools.turn, b.pools.ticks, b.pools.ticks
+	p.idle = append(p.idle, i)
+}
+
+// share makes a snapshot the one of its pool, unless another call was faster or there is no room for it, and returns the one
+// that there is then, if any: the caller closes its image.
+func (b *budget) share(p *pool, s *snapshot) *snapshot {
+	b.mu.Lock()
+	defer b.unlock()
+	if p.snapshot == nil && !b.pools.closed && len(b.begun)+len(b.fresh) == 0 && s.image.Size() <= b.size-b.used {
+		p.snapshot, p.used = s, b.pools.ticks
+		if !slices.Contains(b.pools.all, p) {
+			b.pools.all = append(b.pools.all, p)
+		}
+		b.count(s.image.Size())
+	} else {
+		b.pools.dropped = append(b.pools.dropped, s.image.Close)
+	}
+	if p.snapshot != nil {
+		p.snapshot.image.Retain()
+	}
+	return p.snapshot
+}
+
+// count adds to what is in the pools. The caller holds mu.
+func (b *budget) count(n uint64) {
+	b.used += n
+	b.pools.bytes += n
+	if b.pools.timer == nil {
+		b.pools.timer = time.AfterFunc(tick, b.tick)
+	}
+}
+
+func (b *budget) uncount(n uint64) {
+	b.used -= n
+	b.pools.bytes -= n
+}
+
+// fits says whether there is room for n bytes, and makes it if there is where the pools give way. The caller holds mu.
+func (b *budget) fits(n uint64) bool {
+	if n > b.size-(b.used-b.pools.bytes) {
+		return false
+	}
+	for n > b.size-b.used {
+		b.evict()
+	}
+	return true
+}
+
+// evict drops the instance that was used the longest ago, or where there is none a snapshot. The caller holds mu, and there is
+// something in the pools.
+func (b *budget) evict() {
+	var oldest, unused *pool
+	for _, p := range b.pools.all {
+		switch {
+		case len(p.idle) > 0 && (oldest == nil || p.idle[0].turn < oldest.idle[0].turn):
+			oldest = p
+		case p.snapshot != nil && (unused == nil || p.used < unused.used):
+			unused = p
+		}
+	}
+	if oldest != nil {
+		b.dropIdle(oldest, 1)
+	} else {
+		b.dropSnapshot(unused)
+	}
+}
+
+// dropIdle drops the n instances of a pool that were used the longest ago. The caller holds mu.
+func (b *budget) dropIdle(p *pool, n int) {
+	for _, i := range p.idle[:n] {
+		b.uncount(i.bytes)
+		b.pools.dropped = append(b.pools.dropped, i.close)
+	}
+	p.idle = slices.Delete(p.idle, 0, n)
+}
+
+// dropSnapshot drops the snapshot of a pool without instances. Those that calls use are dropped after them. The caller holds mu.
+func (b *budget) dropSnapshot(p *pool) {
+	b.uncount(p.snapshot.image.Size())
+	b.pools.dropped = append(b.pools.dropped, p.snapshot.image.Close)
+	p.snapshot = nil
+	b.pools.all = slices.DeleteFunc(b.pools.all, func(o *pool) bool { return o == p })
+}
+
+// tick drops what was not used for idleTicks.
+func (b *budget) tick() {
+	b.mu.Lock()
+	defer b.unlock()
+	if b.pools.closed {
+		return
+	}
+	b.pools.ticking.Add(1)
+	b.pools.ticks++
+	b.dropUnused(idleTicks)
+	b.pools.dropped = append(b.pools.dropped, b.pools.ticking.Done)
+}
+
+// dropUnused drops what was not used for so many ticks. The caller holds mu.
+func (b *budget) dropUnused(ticks uint64) {
+	for _, p := range slices.Clone(b.pools.all) {
+		n := 0
+		for n < len(p.idle) && p.idle[n].age+ticks <= b.pools.ticks {
+			n++
+		}
+		b.dropIdle(p, n)
+		if len(p.idle) == 0 && p.used+ticks <= b.pools.ticks {
+			b.dropSnapshot(p)
+		}
+	}
+	if b.pools.timer != nil {
+		b.pools.timer.Stop()
+		b.pools.timer = nil
+	}
+	if b.pools.bytes > 0 {
+		b.pools.timer = time.AfterFunc(tick, b.tick)
+	}
+}
+
+// closePools drops everything, and from then on whatever comes.
+func (b *budget) closePools() {
+	b.mu.Lock()
+	b.pools.closed = true
+	b.dropUnused(0)
+	b.unlock()
+	b.pools.ticking.Wait()
+}
+
+// unlock releases mu and then does what was left for it: freeing memory takes a while.
+func (b *budget) unlock() {
+	dropped := b.pools.dropped
+	b.pools.dropped = nil
+	b.mu.Unlock()
+	for _, drop := range dropped {
+		drop()
+	}
+}
