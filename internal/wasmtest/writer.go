@@ -99,8 +99,11 @@ func (m *Module) MemoryMax(pages, most uint32) {
 }
 
 // Global adds a mutable i32 and returns its index.
-func (m *Module) Global(v int32) uint32 {
-	m.globals = append(m.globals, slices.Concat([]byte{I32, 1}, I32Const(v), End))
+func (m *Module) Global(v int32) uint32 { return m.GlobalOf(I32, I32Const(v)) }
+
+// GlobalOf adds a mutable global of a type, with the code of its first value, and returns its index.
+func (m *Module) GlobalOf(typ byte, value []byte) uint32 {
+	m.globals = append(m.globals, slices.Concat([]byte{typ, 1}, value, End))
 	return uint32(len(m.globals) - 1)
 }
 

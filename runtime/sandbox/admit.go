@@ -45,7 +45,7 @@ func (s *Sandbox) admit(ctx context.Context, m *module, c *call, inv toolabi.Inv
 	memory := max(m.info.MemoryMin, min(m.usual.Load(), c.memoryMax, s.budget.size-min(beside, s.budget.size)))
 	held, i, from, err := s.budget.begin(ctx, wants{
 		parent: outerHolding(ctx), pause: inv.Pause, bytes: max(need, beside+memory), over: c.paid - callBuffers,
-		pool: m.pool, serves: func(s *snapshot) bool { return s.serves(c.memoryMax, c.fuel.limit) },
+		pool: m.pool, memory: c.memoryMax, fuel: c.fuel.limit,
 	})
 	if err != nil {
 		return err
@@ -89,11 +89,7 @@ func (s *Sandbox) start(ctx context.Context, m *module, c *call) error {
 		}
 		defer c.from.image.Close()
 	}
-	if err := i.adopt(c.from, m.pool.globals); err != nil {
-		return err
-	}
-	c.seen = c.from.seen.clone()
-	return nil
+	return i.adopt(c.from, m.pool.globals)
 }
 
 // snapshot takes down what _initialize left, for the calls that come, unless another call was faster. It is nil when there is

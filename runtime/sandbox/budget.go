@@ -101,11 +101,16 @@ func (b *budget) take(ctx context.Context, h *holding, n uint64) error {
 		e.Never, e.anew = true, 0
 		return e
 	}
-	w := &wish{h: h, n: n, done: make(chan struct{})}
 	queue := &b.fresh
 	if b.calls[h] || h.parent != nil {
 		queue = &b.begun
 	}
+	if len(b.begun)+len(b.fresh) == 0 && b.fits(n) { // nothing is made for a wish that is granted at once
+		b.grant(h, n)
+		b.unlock()
+		return nil
+	}
+	w := &wish{h: h, n: n, done: make(chan struct{})}
 	*queue = append(*queue, w)
 	h.waits = true
 	b.settle()
@@ -182,10 +187,15 @@ func (b *budget) standstill() bool {
 // give decides for a wish. The caller holds mu.
 func (b *budget) give(w *wish) {
 	b.drop(w)
-	b.used += w.n
-	w.h.bytes += w.n
-	b.calls[w.h] = true
+	b.grant(w.h, w.n)
 	close(w.done)
+}
+
+// grant is called with mu held.
+func (b *budget) grant(h *holding, n uint64) {
+	b.used += n
+	h.bytes += n
+	b.calls[h] = true
 }
 
 // drop takes a wish out of its queue. The caller holds mu.

@@ -21,3 +21,19 @@ func WithMemory(ctx context.Context, t testing.TB, most uint32) context.Context 
 	t.Cleanup(l.release)
 	return experimental.WithMemoryAllocator(ctx, l)
 }
+
+// InPool returns how many instances and snapshots wait in the pools, and the bytes that they count.
+func (s *Sandbox) InPool() (instances, snapshots int, bytes uint64) {
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	for _, p := range s.budget.pools.all {
+		instances += len(p.idle)
+		if p.snapshot != nil {
+			snapshots++
+		}
+	}
+	return instances, snapshots, s.budget.pools.bytes
+}
+
+// IdleTime is how long what is in a pool stays there unused, at most.
+const IdleTime = tick * (idleTicks + 1)

@@ -66,7 +66,8 @@ type wants struct {
 	bytes  uint64
 	over   uint64 // how many of them are over what an instance in the pool counts
 	pool   *pool  // nil when the call has an instance of its own
-	serves func(*snapshot) bool
+	memory uint64 // the call's limits
+	fuel   uint64
 }
 
 // begin begins a call with what it wants or more, once there is room. The call has the instance that it comes with, or is to
@@ -102,7 +103,7 @@ func (b *budget) begin(ctx context.Context, w wants) (*holding, *instance, *snap
 		b.used += more
 		return h, i, nil, nil
 	}
-	if s := w.pool.snapshot; s != nil && w.serves(s) {
+	if s := w.pool.snapshot; s != nil && s.serves(w.memory, w.fuel) {
 		s.image.Retain()
 		return h, nil, s, nil
 	}
@@ -112,7 +113,7 @@ func (b *budget) begin(ctx context.Context, w wants) (*holding, *instance, *snap
 // takeIdle returns an instance of a pool that serves the call, nil when there is none. The caller holds mu.
 func (b *budget) takeIdle(w wants) *instance {
 	p := w.pool
-	if p == nil || len(p.idle) == 0 || !w.serves(p.snapshot) {
+	if p == nil || len(p.idle) == 0 || !p.snapshot.serves(w.memory, w.fuel) {
 		return nil
 	}
 	i := p.idle[len(p.idle)-1]
