@@ -3,6 +3,12 @@
 //
 //	go run ./internal/soak -kills 1000
 //	go run ./internal/soak -kills 200 -provider all
+//
+// With -mixed it puts itself under load instead, and fails when a call comes to something else than it has to, or when memory,
+// mappings, descriptors or goroutines grow. Package mixed says how.
+//
+//	go run ./internal/soak -mixed 1h
+//	go run ./internal/soak -mixed 1h -mixed-load 0.5
 package main
 
 import (
@@ -17,15 +23,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/wrun-dev/wrun/internal/soak/mixed"
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
 
 func main() {
-	if runtime.GOOS == "windows" {
-		fmt.Fprintln(os.Stderr, "soak: SKIPPED, nothing was tested: windows has no kill -9")
-		return
-	}
 	cfg := trials.Config{Progress: os.Stderr}
 	flag.IntVar(&cfg.Kills, "kills", 1000, "how many processes to kill")
 	flag.Uint64Var(&cfg.Seed, "seed", rand.Uint64(), "what chance is drawn from")
@@ -33,14 +37,38 @@ func main() {
 	flag.IntVar(&cfg.Workers, "workers", 0, "how many trials go on at once; 0 means 2, and 6 where most of the time is spent waiting")
 	provider := flag.String("provider", "mixed", "how the ledger behaves: "+strings.Join(trials.Providers(), ", ")+", or all of them, one after the other")
 	tags := flag.String("tags", "", "build tags of wrun, such as broken_nointent, with which the soak has to fail")
+	load := mixed.Config{Progress: os.Stderr}
+	flag.DurationVar(&load.Duration, "mixed", 0, "put this process under load for so long, and kill nothing")
+	flag.Float64Var(&load.Load, "mixed-load", 1, "the share of the machine that -mixed uses")
+	flag.DurationVar(&load.Every, "mixed-every", 10*time.Second, "how often -mixed prints a line")
+	flag.IntVar(&load.Cycles, "mixed-cycles", 0, "how often -mixed goes through its phases; 0 means once in three minutes, and at least 8 times")
 	flag.Parse()
+	load.Seed = cfg.Seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := soak(ctx, cfg, *provider, *tags)
+	var err error
+	switch {
+	case load.Duration != 0:
+		err = underLoad(ctx, load)
+	case runtime.GOOS == "windows":
+		fmt.Fprintln(os.Stderr, "soak: SKIPPED, nothing was tested: windows has no kill -9")
+	default:
+		err = soak(ctx, cfg, *provider, *tags)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "soak: seed %d: %v\n", cfg.Seed, err)
 		os.Exit(1)
 	}
+}
+
+// underLoad puts this process under load and says what has grown.
+func underLoad(ctx context.Context, cfg mixed.Config) error {
+	report, err := mixed.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	fmt.Print(report)
+	return report.Err()
 }
 
 func soak(ctx context.Context, cfg trials.Config, provider, tags string) error {
