@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -50,11 +49,6 @@ const (
 	maxDirs    = 16
 	maxDirPath = 256
 )
-
-var dirName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
-
-// IsDirName says whether a directory can have this name.
-func IsDirName(name string) bool { return dirName.MatchString(name) }
 
 func (m *Manifest) validateCommand() (errs []error) {
 	if m.Command == nil {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -134,23 +133,14 @@ func ParseManifest(b []byte) (*Manifest, error) {
 	return m, nil
 }
 
-var (
-	moduleName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$`)
-	toolName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	semver     = regexp.MustCompile(`^(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8})(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
-)
-
-// IsModuleName says whether a module, or a store of keys and values, can have this name.
-func IsModuleName(name string) bool { return moduleName.MatchString(name) }
-
 // Validate reports everything that is wrong with the manifest by itself.
 func (m *Manifest) Validate() error {
 	var errs []error
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("manifest: "+format, a...)) }
-	if !moduleName.MatchString(m.Name) {
+	if !IsModuleName(m.Name) {
 		bad("name %q: want lower-case letters, digits and inner hyphens, at most 64", CutText(m.Name, 80))
 	}
-	if !semver.MatchString(m.Version) {
+	if !isVersion(m.Version) {
 		bad("version %q: want a semantic version such as 1.2.3", CutText(m.Version, 80))
 	}
 	if len(m.Tools) == 0 || len(m.Tools) > 256 {
@@ -214,7 +204,7 @@ func (m *Manifest) validateTool(t Tool) error {
 	bad := func(format string, a ...any) {
 		errs = append(errs, fmt.Errorf("manifest: tool %q: "+format, append([]any{CutText(t.Name, 80)}, a...)...))
 	}
-	if !toolName.MatchString(t.Name) {
+	if !isToolName(t.Name) {
 		bad("want a name of lower-case letters, digits and underscores, at most 64, beginning with a letter")
 	}
 	if t.Idempotency != "" && !slices.Contains(Idempotencies, t.Idempotency) {

@@ -44,7 +44,7 @@ type ToolCallReply struct {
 // the name of a tool.
 func SplitTool(name string) (module, tool string, ok bool) {
 	module, tool, ok = strings.Cut(name, ".")
-	return module, tool, ok && moduleName.MatchString(module) && toolName.MatchString(tool)
+	return module, tool, ok && IsModuleName(module) && isToolName(tool)
 }
 
 // ToolAmong says whether a tool, by its full name, is among the targets that a capability gives for tool_call: each the
@@ -57,7 +57,7 @@ func ToolAmong(name string, targets []string) bool {
 // isToolTarget says whether s can be a target of tool_call.
 func isToolTarget(s string) bool {
 	if module, all := strings.CutSuffix(s, ".*"); all {
-		return moduleName.MatchString(module)
+		return IsModuleName(module)
 	}
 	_, _, ok := SplitTool(s)
 	return ok
