@@ -33,8 +33,8 @@ func invoke(inputLen int32) int32 {
 		return 0
 	}
 	// Nothing of a reply that does not fit was kept, so that there is room to say so.
-	short, err := registry.EncodeFailure(toolabi.NewError(toolabi.LimitOutput, fmt.Sprintf("a reply of %d bytes is more than the call may write", len(reply))))
-	if err != nil || !outputWrite(short) {
+	short := registry.EncodeFailure(toolabi.NewError(toolabi.LimitOutput, fmt.Sprintf("a reply of %d bytes is more than the call may write", len(reply))))
+	if !outputWrite(short) {
 		return refuse(exitNoRoom, "a reply of %d bytes is more than the call may write", len(reply))
 	}
 	return 0

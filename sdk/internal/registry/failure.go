@@ -8,7 +8,7 @@ import (
 )
 
 // EncodeFailure returns the encoded reply of a call that failed.
-func EncodeFailure(e *toolabi.Error) ([]byte, error) { return toolabi.Encode(toolabi.Reply{Err: e}) }
+func EncodeFailure(e *toolabi.Error) []byte { return toolabi.AppendReply(nil, toolabi.Reply{Err: e}) }
 
 // failure returns what a tool's error looks like to its caller. A *toolabi.Error keeps its code; one that was wrapped
 // gets the whole text as its message. What is neither failed.

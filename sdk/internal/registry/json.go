@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -17,8 +16,10 @@ func ReadInput(input []byte, in any) error {
 	if err := d.Decode(in); err != nil {
 		return badInput(err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return badInput(errors.New("more follows after the value"))
+	for _, b := range input[d.InputOffset():] {
+		if b != ' ' && b != '\t' && b != '\r' && b != '\n' {
+			return badInput(errors.New("more follows after the value"))
+		}
 	}
 	return nil
 }

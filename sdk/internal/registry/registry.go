@@ -46,27 +46,30 @@ func (s *Set) Add(e Entry) { s.entries = append(s.entries, e) }
 // Invoke decodes a toolabi.Request, runs its tool and returns the encoded toolabi.Reply. Everything that a tool can do
 // wrong is in the reply; an error means that there was no request to answer.
 func (s *Set) Invoke(ctx context.Context, request []byte) ([]byte, error) {
-	var req toolabi.Request
-	if err := toolabi.Decode(request, &req); err != nil {
+	req, err := toolabi.DecodeRequest(request)
+	if err != nil {
 		return nil, fmt.Errorf("read request: %w", err)
 	}
 	if req.ABI != 1 {
-		return EncodeFailure(toolabi.NewError(toolabi.Unsupported, fmt.Sprintf("request of ABI %d, this module has ABI 1", req.ABI)))
+		return EncodeFailure(toolabi.NewError(toolabi.Unsupported, fmt.Sprintf("request of ABI %d, this module has ABI 1", req.ABI))), nil
 	}
 	for _, e := range s.entries {
 		if e.Tool.Name == req.Tool && e.Run != nil {
-			return reply(e.Run(ctx, req.Input))
+			return reply(e.Run(ctx, req.Input)), nil
 		}
 	}
-	return EncodeFailure(toolabi.NewError(toolabi.NotFound, fmt.Sprintf("module has no tool %q", toolabi.CutText(req.Tool, 80))))
+	return EncodeFailure(toolabi.NewError(toolabi.NotFound, fmt.Sprintf("module has no tool %q", toolabi.CutText(req.Tool, 80)))), nil
 }
 
-func reply(output []byte, err error) ([]byte, error) {
+func reply(output []byte, err error) []byte {
 	if err != nil {
 		return EncodeFailure(failure(err))
 	}
-	return toolabi.Encode(toolabi.Reply{Output: output})
+	return toolabi.AppendReply(make([]byte, 0, len(output)+envelope), toolabi.Reply{Output: output})
 }
+
+// envelope is the most that a reply adds to its output, in bytes.
+const envelope = 16
 
 // Manifest returns the module's manifest, or everything that is wrong with it.
 func (s *Set) Manifest() (*toolabi.Manifest, error) {
