@@ -25,7 +25,7 @@ var pagemap = sync.OnceValues(func() (*os.File, func(pages *os.File) finder) {
 })
 
 // finders are the ways in which a kernel tells, the best one first.
-var finders = []func(pages *os.File) finder{newScanner, newReader}
+var finders = []func(pages *os.File) finder{newWatcher, newScanner, newReader}
 
 // newFinder returns a finder for one region, nil when the system does not tell.
 func newFinder() finder {
@@ -39,6 +39,9 @@ func newFinder() finder {
 // works tries a finder where the answer is known: of a file of three pages one was written and one read, and of three behind
 // it without a file too. Systems that only look like Linux may know the call and answer something else.
 func works(f finder) bool {
+	if f == nil {
+		return false
+	}
 	page := os.Getpagesize()
 	mem, err := unix.Mmap(-1, 0, 6*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -55,6 +58,9 @@ func works(f finder) bool {
 	}
 	_, err = unix.MmapPtr(fd, 0, unsafe.Pointer(unsafe.SliceData(mem)), uintptr(3*page), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED)
 	if err != nil {
+		return false
+	}
+	if f.follow(mem) != nil || f.clean(mem) != nil {
 		return false
 	}
 	mem[page], mem[4*page] = 1, 1

@@ -1,10 +1,6 @@
 package memory
 
-import (
-	"bytes"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // handle is a descriptor of a memfd.
 type handle int
@@ -56,17 +52,6 @@ func orFull(err error) error {
 		return unix.ENOSPC // it was written in part
 	}
 	return err
-}
-
-func isZero(b []byte) bool {
-	for len(b) > 0 {
-		n := min(len(b), osPage)
-		if !bytes.Equal(b[:n], zero[:n]) {
-			return false
-		}
-		b = b[n:]
-	}
-	return true
 }
 
 func (i *Image) free() {

@@ -6,13 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapOver puts a private copy of the image over a piece of memory of its size, and returns what finds the pages of it that
-// are written from then on. It is nil, and nothing was done, where the image has no file or the system does not tell.
-func (i *Image) mapOver(mem []byte) (finder, error) {
-	find := newFinder()
-	if i.file == noFile || find == nil {
-		return nil, nil
-	}
+func (i *Image) canBeMapped() bool { return i.file != noFile }
+
+// mapOver puts a private copy of the image, which has a file, over a piece of memory of its size.
+func (i *Image) mapOver(mem []byte) error {
 	_, err := unix.MmapPtr(int(i.file), 0, unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_FIXED)
-	return find, err
+	return err
 }

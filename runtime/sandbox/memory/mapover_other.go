@@ -2,4 +2,9 @@
 
 package memory
 
-func (i *Image) mapOver([]byte) (finder, error) { return nil, nil }
+func (i *Image) canBeMapped() bool { return false }
+
+func (i *Image) mapOver([]byte) error { return nil }
+
+// newFinder returns no finder.
+func newFinder() finder { return nil }

@@ -12,8 +12,9 @@ type mapped struct {
 	ready uint64 // bytes that can be read and written
 	used  uint64 // the most bytes that were asked for since everything behind the image was zero
 	image *Image
-	find  finder // of pages that were written; nil where the system does not tell, or the image is not mapped
-	calm  int    // resets in a row that found much held and little changed
+	tells func() finder // makes one; nil for none
+	find  finder        // of pages that were written; nil where the system does not tell, or the image is not mapped
+	calm  int           // resets in a row that found much held and little changed
 
 	held, changed int // bytes that the last reset found
 }
@@ -21,7 +22,7 @@ type mapped struct {
 // reserve reserves addresses. Memory that cannot be touched is not counted against the system's, so that the reservation
 // fails only where addresses are bounded; First asks for memory, and is told in order when there is none.
 func reserve(limit uint64) (Region, error) {
-	m := &mapped{}
+	m := &mapped{tells: newFinder}
 	if limit == 0 {
 		return m, nil
 	}
@@ -40,6 +41,11 @@ func (m *mapped) First(size uint64) ([]byte, error) {
 		if err := unix.Mprotect(m.all[m.ready:ready], unix.PROT_READ|unix.PROT_WRITE); err != nil {
 			return nil, err
 		}
+		if m.find != nil {
+			if err := m.find.clean(m.all[m.ready:ready]); err != nil {
+				return nil, err
+			}
+		}
 		m.ready = ready
 	}
 	m.used = max(m.used, size)
@@ -54,15 +60,18 @@ func (m *mapped) Adopt(i *Image) error {
 	if _, err := m.First(i.Size()); err != nil {
 		return err
 	}
-	find, err := i.mapOver(m.all[:i.Size()])
-	if err != nil {
+	find := m.tells()
+	if find == nil || !i.canBeMapped() {
+		return m.Reset()
+	}
+	if err := i.mapOver(m.all[:i.Size()]); err != nil {
+		return err
+	}
+	if err := find.follow(m.all); err != nil {
 		return err
 	}
 	m.find = find
-	if find == nil {
-		return m.Reset()
-	}
-	return m.forget(i.Size())
+	return m.forget()
 }
 
 const (
@@ -82,13 +91,13 @@ func (m *mapped) Reset() error {
 	err := m.find.written(m.all[:m.used], m)
 	switch {
 	case err != nil:
-		return m.forget(0)
+		return m.forget()
 	case m.held < muchHeld || m.changed > m.held/4:
 		m.calm = 0
 	case m.calm < calmResets:
 		m.calm++
 	default:
-		return m.forget(0)
+		return m.forget()
 	}
 	return nil
 }
@@ -99,17 +108,18 @@ func (m *mapped) visit(piece []byte, at uint64) {
 	m.changed += restore(piece, m.image.content, at)
 }
 
-// forget gives back the region's own pages from a place on, which also resets them: the system shows the image there again,
-// and zeros behind it.
-func (m *mapped) forget(from uint64) error {
+// forget gives back the region's own pages, which also resets them: the system shows the image there again, and zeros behind
+// it.
+func (m *mapped) forget() error {
 	m.calm = 0
-	if from < m.used {
-		if err := unix.Madvise(m.all[from:m.used], unix.MADV_DONTNEED); err != nil {
-			return err
-		}
+	if m.ready == 0 {
+		return nil
+	}
+	if err := unix.Madvise(m.all[:m.ready], unix.MADV_DONTNEED); err != nil {
+		return err
 	}
 	m.used = m.image.Size()
-	return nil
+	return m.find.clean(m.all[:m.ready])
 }
 
 // Held implements Region.

@@ -128,14 +128,12 @@ func use(t *testing.T, r Region, random *rand.Rand, size, limit uint64) {
 func isReset(t *testing.T, r Region, image []byte, limit uint64) {
 	t.Helper()
 	b := first(t, r, limit)
-	for at := range b {
-		want := byte(0)
-		if at < len(image) {
-			want = image[at]
+	if !bytes.Equal(b[:len(image)], image) || !isZero(b[len(image):]) {
+		at := 0
+		for at < len(image) && b[at] == image[at] || at >= len(image) && b[at] == 0 {
+			at++
 		}
-		if b[at] != want {
-			t.Fatalf("byte %d of %d, the image has %d, is %d, want %d", at, len(b), len(image), b[at], want)
-		}
+		t.Fatalf("byte %d of %d is %d; the image has %d", at, len(b), b[at], len(image))
 	}
 }
 

@@ -3,7 +3,6 @@ package memory
 import (
 	"encoding/binary"
 	"os"
-	"unsafe"
 )
 
 // reader finds pages by reading /proc/self/pagemap, which has 64 bits for each of them:
@@ -21,10 +20,16 @@ const (
 
 func newReader(pages *os.File) finder { return &reader{pages: pages} }
 
+// follow implements finder.
+func (r *reader) follow([]byte) error { return nil }
+
+// clean implements finder.
+func (r *reader) clean([]byte) error { return nil }
+
 // written implements finder.
 func (r *reader) written(mem []byte, to visitor) error {
 	page := os.Getpagesize()
-	first := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))) / uint64(page)
+	first := address(mem) / uint64(page)
 	for at := 0; at < len(mem); {
 		entries := r.entries[:min(len(r.entries), (len(mem)-at)/page*8)]
 		if _, err := r.pages.ReadAt(entries, int64(first+uint64(at/page))*8); err != nil {

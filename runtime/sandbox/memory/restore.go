@@ -42,3 +42,14 @@ func restoreZero(piece []byte) (changed int) {
 	}
 	return changed
 }
+
+func isZero(b []byte) bool {
+	for len(b) > 0 {
+		n := min(len(b), osPage)
+		if !bytes.Equal(b[:n], zero[:n]) {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}

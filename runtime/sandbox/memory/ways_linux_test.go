@@ -7,23 +7,27 @@ import (
 
 const calmResetsHere = calmResets
 
-// waysHere are those of other kernels. A kernel that lacks one of the finders fails TestThisKernelTells and runs the other.
+// waysHere are those of other kernels.
 var waysHere = []way{
-	{"read", Native, with(newReader)},
+	{"watched", Native, with(newWatcher)},
 	{"scanned", Native, with(newScanner)},
+	{"read", Native, with(newReader)},
 	{"compared", Native, func(r Region, i *Image) error {
-		return r.Adopt(Portable.NewImage(i.content))
+		r.(*mapped).tells = func() finder { return nil }
+		return r.Adopt(i)
 	}},
 }
 
-// with adopts an image and has its pages found by another finder.
+// with adopts an image and has its pages found in one way. A kernel that lacks it compares, and TestThisKernelTells says so.
 func with(make func(*os.File) finder) func(Region, *Image) error {
 	return func(r Region, i *Image) error {
-		err := r.Adopt(i)
-		if pages, _ := pagemap(); pages != nil && r.(*mapped).find != nil {
-			r.(*mapped).find = make(pages)
+		pages, _ := pagemap()
+		if pages == nil || !works(make(pages)) {
+			r.(*mapped).tells = func() finder { return nil }
+		} else {
+			r.(*mapped).tells = func() finder { return make(pages) }
 		}
-		return err
+		return r.Adopt(i)
 	}
 }
 
@@ -38,5 +42,8 @@ func TestThisKernelTells(t *testing.T) {
 	}
 	if !works(newScanner(pages)) {
 		t.Log("this kernel has no PAGEMAP_SCAN, which came with 6.7")
+	}
+	if !works(newWatcher(pages)) {
+		t.Log("this kernel has no asynchronous write protection, which came with 6.7, or not for this user")
 	}
 }
