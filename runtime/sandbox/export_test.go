@@ -37,3 +37,12 @@ func (s *Sandbox) InPool() (instances, snapshots int, bytes uint64) {
 
 // IdleTime is how long what is in a pool stays there unused, at most.
 const IdleTime = tick * (idleTicks + 1)
+
+// WASIParams returns the types of the parameters of a function of WASI.
+func WASIParams(t testing.TB, name string) []byte {
+	f, ok := wasiByName(name)
+	if !ok {
+		t.Fatalf("no function %s in WASI", name)
+	}
+	return letters(f.params)
+}

@@ -97,3 +97,27 @@ func rawHostCalls(b *testing.B, wasm, reply []byte) func() {
 		}
 	}
 }
+
+// BenchmarkWASICall is one use of a function of WASI by a module of ABI 1.
+func BenchmarkWASICall(b *testing.B) {
+	for _, u := range []use{
+		want(0, "clock_time_get", 0, 0, wasiOut), want(0, "random_get", wasiOut, 16), want(0, "fd_write", 2, wasiVectors, 2, wasiOut),
+	} {
+		b.Run(u.function, func(b *testing.B) {
+			g := newGuest()
+			function := g.Import(toolabi.WASIModule, u.function, sandbox.WASIParams(b, u.function), i32)
+			g.Data(0, wasiMemory()[:replyAt])
+			ok := g.ok(b)
+			g.invoke(1, I32Const(hostCalls), LocalSet(1), Loop, u.params(b), Call(function), Drop,
+				LocalGet(1), I32Const(1), I32Sub, LocalSet(1), LocalGet(1), BrIf(0), End, ok)
+			box, s := open(b, sandbox.Config{})
+			inv := toolabi.Invocation{Module: s.add(g.build(b)), Tool: "echo"}
+			for b.Loop() {
+				if out, err := box.Invoke(b.Context(), inv, nil); err != nil || out.Err != nil {
+					b.Fatal(err, out.Err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/hostCalls, "ns/call")
+		})
+	}
+}
