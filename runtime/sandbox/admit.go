@@ -28,7 +28,6 @@ func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.I
 	if c.program != nil {
 		run = s.runProgram
 	}
-	c.stdio.over, c.random.over = ctx.Err, ctx.Err
 	status, err := run(withCall(ctx, c), m, c, inv)
 	c.phase = over
 	m.usual.Store(c.memory.size)

@@ -54,14 +54,15 @@ type call struct {
 	program    *program // of a call of a program
 }
 
-// seen is what a guest sees of its host and can change, beside what it computes with. What _initialize leaves of it is where
-// every call begins.
+// seen is what _initialize leaves behind in the call, beside its instance. All else of a call begins with the invocation, as
+// the time of day, randomness and fuel do.
 type seen struct {
-	clock clock
-	stdio tail
+	clock   clock
+	stdio   tail
+	streams streams // of a module of ABI 1
 }
 
-// clone returns what does not change with it.
+// clone returns a copy that shares nothing with s.
 func (s *seen) clone() seen {
 	c := *s
 	c.stdio.buf = slices.Clone(s.stdio.buf)

@@ -50,25 +50,11 @@ func addSaturated(a, b int64) int64 {
 }
 
 // randomness is an endless stream of bytes that its seed determines on every platform.
-type randomness struct {
-	stream *rand.ChaCha8
-	over   func() error // as that of tail
-}
+type randomness struct{ stream rand.ChaCha8 }
 
-func (r *randomness) seed(seed [32]byte) { r.stream = rand.NewChaCha8(seed) }
+func (r *randomness) seed(seed [32]byte) { r.stream.Seed(seed) }
 
-// randomPiece is how many bytes are made before the time is looked at.
-const randomPiece = 1 << 20
-
-// Read implements io.Reader; it fails when the call's time is over.
-func (r *randomness) Read(p []byte) (int, error) {
-	if r.over != nil {
-		if err := r.over(); err != nil {
-			return 0, err
-		}
-	}
-	return r.stream.Read(p[:min(len(p), randomPiece)])
-}
+func (r *randomness) fill(b []byte) { _, _ = r.stream.Read(b) } // which never fails
 
 // initSeed is what _initialize sees of randomness: the same in every call of a module under one Config.Seed.
 func initSeed(seed [32]byte, module toolabi.Digest) [32]byte {

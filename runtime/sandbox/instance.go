@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -31,12 +31,8 @@ type instance struct {
 // instantiate makes a clean instance whose entry is an exported function without or with one parameter. Nothing of the
 // module runs yet. After an error the memory is still to be released.
 func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule, mem *linear, entry string) (*instance, error) {
-	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithArgs(callFrom(ctx).program.argv()...).
-		WithStdout(current(mem)).WithStderr(current(mem)).
-		WithRandSource(current(mem)).
-		WithWalltime(func() (int64, int32) { return mem.call.clock.wall / 1e9, int32(mem.call.clock.wall % 1e9) }, sys.ClockResolution(1)).
-		WithNanotime(func() int64 { return mem.call.clock.mono }, sys.ClockResolution(1)).
-		WithNanosleep(func(ns int64) { mem.call.clock.advance(ns) })
+	// Nobody draws from this source; the one that wazero would make takes 5 KB.
+	cfg := wazero.NewModuleConfig().WithName("").WithStartFunctions().WithRandSource(new(bytes.Reader))
 	mod, err := e.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, mem), compiled, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("instantiate: %w", err)
@@ -63,10 +59,3 @@ func (i *instance) close() {
 	_ = i.mod.Close(context.Background()) // it waits for nothing
 	i.memory.release()
 }
-
-type cur struct{ l *linear }
-
-func current(l *linear) cur { return cur{l} }
-
-func (c cur) Write(p []byte) (int, error) { return c.l.call.stdio.Write(p) }
-func (c cur) Read(p []byte) (int, error)  { return c.l.call.random.Read(p) }

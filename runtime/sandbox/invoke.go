@@ -107,9 +107,7 @@ func (s *Sandbox) run(ctx context.Context, m *module, c *call, inv toolabi.Invoc
 // begin opens the guest's eyes: from here on it sees the invocation. What it used before is not the call's.
 func (c *call) begin(i *instance, inv toolabi.Invocation) {
 	if i.snapshot != nil {
-		over := c.stdio.over
 		c.seen = i.snapshot.seen.clone()
-		c.stdio.over = over
 	}
 	c.clock.wall = inv.Started
 	c.random.seed(inv.Seed)

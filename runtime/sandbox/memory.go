@@ -63,13 +63,11 @@ type linear struct {
 	more func(n uint64) error
 	// end unwinds the guest and does not return.
 	end func(error)
-
-	call *call
 }
 
 // serve makes it the memory of a call, which has room for so many bytes in the process.
 func (l *linear) serve(c *call, paid uint64) {
-	l.limit, l.refused, l.paid, l.end, l.call = c.memoryMax, false, paid, c.end, c
+	l.limit, l.refused, l.paid, l.end = c.memoryMax, false, paid, c.end
 }
 
 // Allocate implements experimental.MemoryAllocator: an instance has one memory, of which the module names the most.

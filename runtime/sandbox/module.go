@@ -99,7 +99,7 @@ func describeModule(module []byte, b *wasm.Module) *Module {
 func (m *Module) listWASI(b *wasm.Module) {
 	for _, i := range b.Imports {
 		f, ok := wasiByName(i.Name)
-		does := f.listed || m.isProgram() && !f.never
+		does := f.tool != nil || m.isProgram() && !f.never
 		switch {
 		case !ok || i.Module != toolabi.WASIModule:
 		case does && !slices.Contains(m.WASI, f.name):

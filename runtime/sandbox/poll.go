@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 
@@ -36,7 +37,7 @@ type subscription struct {
 
 // pollOneoff waits in the guest's own time: the clock jumps to the first moment at which something is due, and the call
 // returns at once. The standard streams are always ready: input is at its end, output takes everything.
-func (c *call) pollOneoff(mod api.Module, p []uint64) uint32 {
+func (c *call) pollOneoff(_ context.Context, mod api.Module, p []uint64) uint32 {
 	in, out, n, count := uint32(p[0]), uint32(p[1]), uint32(p[2]), uint32(p[3])
 	if n == 0 || n > maxSubscriptions {
 		return errnoInval

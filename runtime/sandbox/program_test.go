@@ -6,30 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/wrun-dev/wrun/toolabi"
 )
-
-// TestEveryFunctionOfWASIHasAnOwnerInPrograms holds the table of programs against all of WASI: what is not in it is wazero's, and
-// that must be what is meant.
-func TestEveryFunctionOfWASIHasAnOwnerInPrograms(t *testing.T) {
-	ofWazero := []string{"args_get", "args_sizes_get", "environ_get", "environ_sizes_get", "clock_res_get", "clock_time_get", "sched_yield"}
-	var ours []string
-	for _, p := range programFuncs {
-		if _, ok := wasiByName(p.name); !ok {
-			t.Errorf("%s is not in WASI", p.name)
-		}
-		ours = append(ours, p.name)
-	}
-	for _, f := range wasiFuncs {
-		if slices.Contains(ours, f.name) == slices.Contains(ofWazero, f.name) {
-			t.Errorf("%s is neither wazero's nor ours, or both", f.name)
-		}
-	}
-}
 
 // TestWhatIsOpenIsReady asks about the streams, a file and what is not open.
 func TestWhatIsOpenIsReady(t *testing.T) {

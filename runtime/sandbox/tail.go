@@ -10,27 +10,16 @@ import (
 const maxStdio = 64 << 10
 
 // tail keeps the end of what is written to it.
-type tail struct {
-	buf  []byte
-	over func() error // why there is no time to write any more; nil when there is always time
-}
+type tail struct{ buf []byte }
 
-// Write implements io.Writer; it fails when the call's time is over, since a guest can have very much written at once.
-func (t *tail) Write(p []byte) (int, error) {
-	if t.over != nil {
-		if err := t.over(); err != nil {
-			return 0, err
-		}
-	}
-	n := len(p)
-	if n > maxStdio {
+func (t *tail) write(p []byte) {
+	if n := len(p); n > maxStdio {
 		p = p[n-maxStdio:]
 	}
 	t.buf = append(t.buf, p...)
 	if len(t.buf) > 2*maxStdio {
 		t.buf = append(t.buf[:0], t.buf[len(t.buf)-maxStdio:]...)
 	}
-	return n, nil
 }
 
 // text returns the end as people may see it, at most maxStdio bytes, with its lines.

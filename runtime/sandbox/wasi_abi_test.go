@@ -310,6 +310,7 @@ func TestWhatWASIAnswersAModuleOfABI1(t *testing.T) {
 			want(ok, "fd_read", 0, wasiBad, 2, out),
 			want(fault, "fd_read", 0, wasiBad+8, 1, out+8),
 			want(fault, "fd_read", 0, 0, 1<<28, out),
+			want(fault, "fd_read", 0, 0, 1<<29, out), // 4 GiB of them
 			want(fault, "fd_read", 0, wasiBad+8, 1, -1),
 		}, written: "1024:00000000"},
 		{name: "reading from an output", uses: []use{
@@ -344,6 +345,8 @@ func TestWhatWASIAnswersAModuleOfABI1(t *testing.T) {
 			want(fault, "fd_write", 1, wasiBad, 2, out),
 			want(fault, "fd_write", 1, wasiBad+8, 1, out+8),
 			want(fault, "fd_write", 1, 0, 1<<28, out),
+			want(fault, "fd_write", 1, 0, 1<<29, out),
+			want(fault, "fd_write", 1, 0, -1, out),
 		}, stderr: "onetwoone"},
 		{name: "writing to the input", uses: []use{
 			want(badf, "fd_write", 0, wasiVectors, 2, out),
@@ -415,5 +418,52 @@ func TestWhatStartingLeavesBehind(t *testing.T) {
 		if err != nil || string(out.Output) != "{}" || string(out.Stderr) != "one\ntwo\n" {
 			t.Errorf("call %d: output %q, standard error %q, %v, %v", n, out.Output, out.Stderr, out.Err, err)
 		}
+	}
+}
+
+// TestAGuestIsNotToldThatItsTimeIsOver ends the context while the host is asked, and looks at what the guest gets after that. What
+// takes no time is answered as ever, so that what was nearly finished counts; what may take long unwinds, and is no errno.
+func TestAGuestIsNotToldThatItsTimeIsOver(t *testing.T) {
+	limit := toolabi.NewError(toolabi.LimitTime, "its time is over")
+	for _, tc := range []struct {
+		use  use
+		ends bool
+	}{
+		{want(0, "args_sizes_get", wasiOut, wasiOut), false},
+		{want(0, "args_get", wasiOut, wasiOut), false},
+		{want(0, "environ_sizes_get", wasiOut, wasiOut), false},
+		{want(0, "environ_get", wasiOut, wasiOut), false},
+		{want(0, "clock_res_get", 0, wasiOut), false},
+		{want(0, "clock_time_get", 0, 0, wasiOut), false},
+		{want(0, "fd_close", 1), false},
+		{want(0, "fd_fdstat_get", 1, wasiOut), false},
+		{want(0, "fd_fdstat_set_flags", 1, 0), false},
+		{want(0, "fd_prestat_get", 1, wasiOut), false},
+		{want(8, "fd_prestat_dir_name", 3, wasiOut, 0), false},
+		{want(52, "fd_seek", 1, 0, 0, wasiOut), false},
+		{want(0, "sched_yield"), false},
+		{want(0, "random_get", wasiOut, 1), true},
+		{want(0, "fd_write", 2, wasiVectors, 2, wasiOut), true},
+		{want(28, "poll_oneoff", 0, 0, 0, 0), true},
+		{want(52, "fd_sync", 1), true},
+	} {
+		t.Run(tc.use.function, func(t *testing.T) {
+			g := newGuest(toolabi.FuncClock)
+			function := g.Import(toolabi.WASIModule, tc.use.function, sandbox.WASIParams(t, tc.use.function), i32)
+			g.Data(0, wasiMemory()[:replyAt])
+			ok := g.ok(t)
+			g.invoke(0, I32Const(0), I32Const(0), Call(g.host[toolabi.FuncClock]), I32WrapI64, Drop,
+				tc.use.params(t), Call(function), I32Const(int32(tc.use.errno)), I32Eq, I32Eqz, If, Unreachable, End, ok)
+			box, s := open(t, sandbox.Config{})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			out, err := box.Invoke(ctx, toolabi.Invocation{Module: s.add(g.build(t)), Tool: "echo"}, func(context.Context, string, []byte) (toolabi.Answer, error) {
+				cancel(limit)
+				return toolabi.Answer{Reply: []byte("1")}, nil
+			})
+			must(t, err)
+			if ended := out.Err == limit; ended != tc.ends || !ended && string(out.Output) != "{}" {
+				t.Errorf("output %q, error %v; want an end: %v", out.Output, out.Err, tc.ends)
+			}
+		})
 	}
 }

@@ -156,7 +156,7 @@ func (p *program) fdPrestatGet(_ context.Context, mod api.Module, a []uint64) ui
 	if d == nil || d.preopen == "" {
 		return errnoBadf
 	}
-	return answer(mod, a[1], binary.LittleEndian.AppendUint32(make([]byte, 4), uint32(len(d.preopen))))
+	return answer64(mod, a[1], uint64(len(d.preopen))<<32)
 }
 
 func (p *program) fdPrestatDirName(_ context.Context, mod api.Module, a []uint64) uint32 {
@@ -190,15 +190,4 @@ func (p *program) noSocket(_ context.Context, _ api.Module, a []uint64) uint32 {
 		return errnoBadf
 	}
 	return errnoNotsock
-}
-
-// notSupported answers for what is not offered, whatever it is asked about.
-func (p *program) notSupported(context.Context, api.Module, []uint64) uint32 { return errnoNotsup }
-
-// answer writes a result into the guest's memory.
-func answer(mod api.Module, ptr uint64, b []byte) uint32 {
-	if !writeTo(mod, uint32(ptr), b) {
-		return errnoFault
-	}
-	return errnoSuccess
 }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -20,13 +19,13 @@ const (
 // transfer does something with each of the guest's buffers until one is not used up, and writes how many bytes it was.
 func transfer(mod api.Module, vector, n, result uint64, do func(b []byte) (int, uint32)) uint32 {
 	count := min(uint32(n), maxBuffers)
-	list, ok := guestBytes(mod, uint32(vector), 8*count)
+	list, ok := bufferList(mod, vector, uint64(count))
 	if _, there := guestBytes(mod, uint32(result), 4); !ok || !there {
 		return errnoFault
 	}
 	total := 0
-	for ; len(list) > 0 && total < maxTransfer; list = list[8:] {
-		b, ok := guestBytes(mod, binary.LittleEndian.Uint32(list), binary.LittleEndian.Uint32(list[4:]))
+	for ; len(list) > 0 && total < maxTransfer; list = list[bufferSize:] {
+		b, ok := buffer(mod, list)
 		if !ok {
 			return errnoFault
 		}
@@ -42,7 +41,7 @@ func transfer(mod api.Module, vector, n, result uint64, do func(b []byte) (int, 
 			break
 		}
 	}
-	return answer(mod, result, binary.LittleEndian.AppendUint32(nil, uint32(total)))
+	return answer32(mod, result, uint32(total))
 }
 
 // ioErrno is errnoOf for reading, where the end is no error.
@@ -101,8 +100,8 @@ func (c *call) fdWrite(ctx context.Context, mod api.Module, a []uint64) uint32 {
 		return transfer(mod, a[1], a[2], a[3], func(b []byte) (int, uint32) { return c.writeOutput(ctx, b) })
 	case d.stream == stderr:
 		return transfer(mod, a[1], a[2], a[3], func(b []byte) (int, uint32) {
-			n, _ := c.stdio.Write(b) // it fails when the call is over
-			return n, errnoSuccess
+			c.stdio.write(b)
+			return len(b), errnoSuccess
 		})
 	case !d.write:
 		return errnoBadf
@@ -189,7 +188,7 @@ func (p *program) seek(mod api.Module, fd uint64, offset int64, whence uint32, r
 	if err != nil {
 		return errnoOf(err)
 	}
-	return answer(mod, result, binary.LittleEndian.AppendUint64(nil, uint64(at)))
+	return answer64(mod, result, uint64(at))
 }
 
 // fdSync is fd_sync and fd_datasync. A directory has nothing that was not passed on.

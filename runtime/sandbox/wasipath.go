@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -216,7 +215,7 @@ func (p *program) pathReadlink(_ context.Context, mod api.Module, a []uint64) ui
 		return errnoOf(err)
 	}
 	n := copy(b, target)
-	return answer(mod, a[5], binary.LittleEndian.AppendUint32(nil, uint32(n)))
+	return answer32(mod, a[5], uint32(n))
 }
 
 // pathLink is path_link, which would let a file be reached by a name elsewhere. It is refused after the same look at its

@@ -95,7 +95,7 @@ func (c *call) fdReaddir(ctx context.Context, mod api.Module, a []uint64) uint32
 	case err != nil:
 		return errnoOf(err)
 	}
-	return answer(mod, a[4], binary.LittleEndian.AppendUint32(nil, uint32(used)))
+	return answer32(mod, a[4], uint32(used))
 }
 
 // list writes the entries from a place on, of which 0 and 1 are the directory itself and the one above.
