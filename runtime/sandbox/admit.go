@@ -28,7 +28,7 @@ func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.I
 	if c.program != nil {
 		run = s.runProgram
 	}
-	status, err := run(withCall(ctx, c), m, c, inv)
+	status, err := run(c.under(ctx), m, c, inv)
 	c.phase = over
 	m.usual.Store(c.memory.size)
 	out, err := c.judge(ctx, status, err)
@@ -42,21 +42,21 @@ func (s *Sandbox) admit(ctx context.Context, m *module, c *call, inv toolabi.Inv
 	c.paid = max(c.buffers(), callBuffers)
 	beside := m.instanceBytes() + c.paid - callBuffers
 	memory := max(m.info.MemoryMin, min(m.usual.Load(), c.memoryMax, s.budget.size-min(beside, s.budget.size)))
-	held, i, from, err := s.budget.begin(ctx, wants{
-		parent: outerHolding(ctx), pause: inv.Pause, bytes: max(need, beside+memory), over: c.paid - callBuffers,
+	c.held = holding{budget: s.budget, parent: outerHolding(ctx), pause: inv.Pause}
+	i, from, err := s.budget.begin(ctx, &c.held, wants{
+		bytes: max(need, beside+memory), over: c.paid - callBuffers,
 		pool: m.pool, memory: c.memoryMax, fuel: c.fuel.limit,
 	})
 	if err != nil {
 		return err
 	}
-	c.held, c.instance, c.from = held, i, from
+	c.instance, c.from = i, from
 	if i != nil {
 		c.memory = i.memory
 	} else {
 		c.memory = &linear{kind: s.cfg.Instances.kind(), room: s.cfg.Limits.MemoryBytes, own: m.info.MemoryMax}
 	}
-	c.memory.serve(c, held.bytes-beside)
-	c.memory.more = func(n uint64) error { return held.more(ctx, n) }
+	c.memory.serve(c, c.memoryMax, c.held.bytes-beside)
 	return nil
 }
 
@@ -76,6 +76,7 @@ func (s *Sandbox) start(ctx context.Context, m *module, c *call) error {
 	}
 	c.instance, c.stack.full = i, wasm.Gauge(i.gauge.Get()).StackBytes()
 	if c.from == nil {
+		c.random.reseed(initSeed(s.cfg.Seed, m.info.Digest))
 		if err := i.initialize(ctx); err != nil {
 			return err
 		}
@@ -101,9 +102,10 @@ func (s *Sandbox) snapshot(m *module, c *call) *snapshot {
 	return s.budget.share(m.pool, taken)
 }
 
-// dismiss ends a call, after which its instance waits for the next one or is no more.
+// dismiss ends a call whose outcome is known, after which its instance waits for the next one or is no more.
 func (s *Sandbox) dismiss(m *module, c *call) {
 	i := c.instance
+	c.memory.user = nil
 	switch {
 	case i == nil:
 		c.memory.release()
@@ -120,7 +122,7 @@ func (s *Sandbox) dismiss(m *module, c *call) {
 // outerHolding returns what the call holds whose host function this context was given to, nil when there is none.
 func outerHolding(ctx context.Context) *holding {
 	if outer, ok := ctx.Value(callKey{}).(*call); ok {
-		return outer.held
+		return &outer.held
 	}
 	return nil
 }
@@ -128,6 +130,9 @@ func outerHolding(ctx context.Context) *holding {
 // again returns with how many bytes a call is begun anew that was left for want of memory. It is 0, for not at all, when
 // the call had asked its host for something or had directories, when another call waits for it, or when it wants more than there ever is.
 func (c *call) again(err error) uint64 {
+	if err == nil {
+		return 0
+	}
 	var e *MemoryError
 	if c.asked || !errors.As(err, &e) || e.anew > e.Budget {
 		return 0

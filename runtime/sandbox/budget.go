@@ -26,10 +26,10 @@ type budget struct {
 	pools pools             // guarded by mu
 }
 
-// holding is what one call holds of a budget. A nil holding holds nothing and is given everything.
+// holding is what one call holds of a budget. One without a budget holds nothing and is given everything.
 type holding struct {
 	budget *budget
-	parent *holding      // the call that this one is inside of; nil when there is none
+	parent *holding      // the call that this one is inside of; nil when there is none, or none under way
 	pause  func() func() // as toolabi.Invocation.Pause
 	bytes  uint64        // guarded by budget.mu
 	inside int           // guarded by budget.mu: calls inside of this one, waiting to begin included
@@ -48,10 +48,11 @@ func newBudget(size uint64) *budget { return &budget{size: size, calls: map[*hol
 
 // enter begins a call with n bytes, once there is room. It is called with mu held, and returns without it. Errors:
 // *MemoryError when there cannot be room, and as wait.
-func (b *budget) enter(ctx context.Context, h, parent *holding, n uint64) error {
-	if parent != nil && b.calls[parent] {
-		h.parent = parent
-		parent.inside++
+func (b *budget) enter(ctx context.Context, h *holding, n uint64) error {
+	if h.parent != nil && b.calls[h.parent] {
+		h.parent.inside++
+	} else {
+		h.parent = nil
 	}
 	if err := b.take(ctx, h, n); err != nil {
 		h.leave()
@@ -62,7 +63,7 @@ func (b *budget) enter(ctx context.Context, h, parent *holding, n uint64) error 
 
 // more gives the call n bytes more, once there is room. Errors: as enter.
 func (h *holding) more(ctx context.Context, n uint64) error {
-	if h == nil || n == 0 {
+	if h.budget == nil || n == 0 {
 		return nil
 	}
 	h.budget.mu.Lock()
@@ -74,9 +75,6 @@ func (h *holding) leave() { h.leaveTo(nil, nil) }
 
 // leaveTo is leave for a call whose instance can be used again: it goes into a pool, with the bytes that it takes.
 func (h *holding) leaveTo(p *pool, i *instance) {
-	if h == nil {
-		return
-	}
 	b := h.budget
 	b.mu.Lock()
 	defer b.unlock()

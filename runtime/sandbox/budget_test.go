@@ -20,11 +20,18 @@ func (b *budget) empty(t *testing.T) {
 	}
 }
 
+// admit begins a call that has no pool.
+func (b *budget) admit(ctx context.Context, parent *holding, n uint64) (*holding, error) {
+	h := &holding{budget: b, parent: parent}
+	_, _, err := b.begin(ctx, h, wants{bytes: n})
+	return h, err
+}
+
 // enters begins a call in the background and says on the channel how that went.
 func enters(ctx context.Context, b *budget, parent *holding, n uint64) (<-chan *holding, <-chan error) {
 	held, failed := make(chan *holding, 1), make(chan error, 1)
 	go func() {
-		h, _, _, err := b.begin(ctx, wants{parent: parent, bytes: n})
+		h, err := b.admit(ctx, parent, n)
 		if err != nil {
 			failed <- err
 			return
@@ -42,7 +49,7 @@ func grows(ctx context.Context, h *holding, n uint64) <-chan error {
 
 func begin(t *testing.T, b *budget, parent *holding, n uint64) *holding {
 	t.Helper()
-	h, _, _, err := b.begin(t.Context(), wants{parent: parent, bytes: n})
+	h, err := b.admit(t.Context(), parent, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +168,7 @@ func TestACallInsideAnotherIsOfThoseThatHaveBegun(t *testing.T) {
 func TestWhatNeverFitsIsRefusedAtOnce(t *testing.T) {
 	b := newBudget(100)
 	var e *MemoryError
-	if _, _, _, err := b.begin(t.Context(), wants{bytes: 101}); !errors.As(err, &e) || !e.Never {
+	if _, err := b.admit(t.Context(), nil, 101); !errors.As(err, &e) || !e.Never {
 		t.Errorf("got %v", err)
 	}
 	outer := begin(t, b, nil, 60)
@@ -171,7 +178,7 @@ func TestWhatNeverFitsIsRefusedAtOnce(t *testing.T) {
 	if err := outer.more(t.Context(), ^uint64(0)); !errors.As(err, &e) || !e.Never {
 		t.Errorf("got %v", err)
 	}
-	if _, _, _, err := b.begin(t.Context(), wants{parent: outer, bytes: 41}); !errors.As(err, &e) || !e.Never {
+	if _, err := b.admit(t.Context(), outer, 41); !errors.As(err, &e) || !e.Never {
 		t.Errorf("inside a call that holds 60: got %v", err)
 	}
 	outer.leave()
@@ -214,10 +221,11 @@ func TestTheTimeOfAWaitIsTold(t *testing.T) {
 		var told []string
 		done := make(chan *holding)
 		go func() {
-			h, _, _, err := b.begin(t.Context(), wants{bytes: 60, pause: func() func() {
+			h := &holding{budget: b, pause: func() func() {
 				told = append(told, "waits")
 				return func() { told = append(told, "goes on") }
-			}})
+			}}
+			_, _, err := b.begin(t.Context(), h, wants{bytes: 60})
 			if err != nil {
 				t.Error(err)
 			}
@@ -241,7 +249,7 @@ func TestManyCallsThatGrowAllEndSomehow(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 200 {
 		wg.Go(func() {
-			h, _, _, err := b.begin(t.Context(), wants{bytes: 10})
+			h, err := b.admit(t.Context(), nil, 10)
 			if err != nil {
 				t.Error(err)
 				return
@@ -252,7 +260,7 @@ func TestManyCallsThatGrowAllEndSomehow(t *testing.T) {
 					return
 				}
 			}
-			inner, _, _, err := b.begin(t.Context(), wants{parent: h, bytes: 100})
+			inner, err := b.admit(t.Context(), h, 100)
 			if err == nil {
 				inner.leave()
 			}

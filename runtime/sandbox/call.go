@@ -20,6 +20,7 @@ const (
 
 // call is the state of one call, reached by the host's functions through the context. One goroutine uses it.
 type call struct {
+	ctx  callContext
 	host toolabi.HostFunc
 	seen
 	instance *instance // nil until there is one
@@ -39,8 +40,8 @@ type call struct {
 	outputMax     int    // bytes of output, without its envelope
 	outputRefused bool
 
-	held  *holding // of the budget
-	paid  uint64   // bytes of input, output, request and result that there is room for
+	held  holding // of the budget
+	paid  uint64  // bytes of input, output, request and result that there is room for
 	stack callStack
 	asked bool             // the host was asked for something, or the call has directories
 	said  map[string]*said // by function
@@ -71,11 +72,35 @@ func (s *seen) clone() seen {
 
 type callKey struct{}
 
-func withCall(ctx context.Context, c *call) context.Context {
-	return context.WithValue(ctx, callKey{}, c)
+// callContext is a context that knows its call. It is a part of the call, so that it costs nothing.
+type callContext struct {
+	context.Context
+	call *call
 }
 
-func callFrom(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+// Value implements context.Context.
+func (c *callContext) Value(key any) any {
+	if key == (callKey{}) {
+		return c.call
+	}
+	return c.Context.Value(key)
+}
+
+// under returns the context of the call, under one that ends with it.
+func (c *call) under(ctx context.Context) context.Context {
+	c.ctx = callContext{Context: ctx, call: c}
+	return &c.ctx
+}
+
+// more implements memoryUser.
+func (c *call) more(n uint64) error { return c.held.more(c.ctx.Context, n) }
+
+func callFrom(ctx context.Context) *call {
+	if own, ok := ctx.(*callContext); ok {
+		return own.call
+	}
+	return ctx.Value(callKey{}).(*call)
+}
 
 // pause unwinds the guest when the context has ended. What the host does for a guest costs the guest no fuel, so whatever may
 // take long looks here first.

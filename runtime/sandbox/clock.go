@@ -50,11 +50,22 @@ func addSaturated(a, b int64) int64 {
 }
 
 // randomness is an endless stream of bytes that its seed determines on every platform.
-type randomness struct{ stream rand.ChaCha8 }
+type randomness struct {
+	seed   [32]byte
+	drawn  bool // else the stream is not there yet
+	stream rand.ChaCha8
+}
 
-func (r *randomness) seed(seed [32]byte) { r.stream.Seed(seed) }
+// reseed begins the stream of another seed.
+func (r *randomness) reseed(seed [32]byte) { r.seed, r.drawn = seed, false }
 
-func (r *randomness) fill(b []byte) { _, _ = r.stream.Read(b) } // which never fails
+func (r *randomness) fill(b []byte) {
+	if !r.drawn {
+		r.stream.Seed(r.seed)
+		r.drawn = true
+	}
+	_, _ = r.stream.Read(b) // which never fails
+}
 
 // initSeed is what _initialize sees of randomness: the same in every call of a module under one Config.Seed.
 func initSeed(seed [32]byte, module toolabi.Digest) [32]byte {

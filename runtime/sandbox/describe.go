@@ -29,13 +29,13 @@ func Describe(ctx context.Context, module []byte) (*toolabi.Manifest, error) {
 	}
 	c := &call{seen: seen{clock: newClock()}, memoryMax: defaultMemory, outputMax: toolabi.MaxManifest}
 	c.memory = &linear{room: c.memoryMax, own: uint64(b.Memories[0].Max) * pageSize}
-	c.memory.serve(c, 0)
+	c.memory.serve(c, c.memoryMax, c.memoryMax)
 	defer c.memory.release()
 	if uint64(b.Memories[0].Min)*pageSize > c.memoryMax {
 		return nil, refuse(TooBig, "it begins with %d pages of memory", b.Memories[0].Min)
 	}
-	c.random.seed(initSeed([32]byte{}, toolabi.DigestOf(module)))
-	status, err := describe(withCall(ctx, c), b, c)
+	c.random.reseed(initSeed([32]byte{}, toolabi.DigestOf(module)))
+	status, err := describe(c.under(ctx), b, c)
 	if err == nil && status != 0 {
 		err = fmt.Errorf("it returned %d", int32(status))
 	}

@@ -14,10 +14,21 @@ func (s *Sandbox) MemoryInUse() (used uint64, waiting int) {
 	return s.budget.used - s.budget.pools.bytes, len(s.budget.begun) + len(s.budget.fresh)
 }
 
+// onlyMemory is the user of a memory that belongs to no call: it is told why the guest is unwound.
+type onlyMemory func(error)
+
+func (onlyMemory) more(uint64) error { return nil }
+
+func (o onlyMemory) end(err error) {
+	o(err)
+	panic(errUnwind)
+}
+
 // WithMemory returns a context under which the next instance has a memory as in a call, with the maximum that its module names, in
 // pages, 0 for none.
 func WithMemory(ctx context.Context, t testing.TB, most uint32) context.Context {
-	l := &linear{room: 1 << 32, limit: 1 << 32, own: uint64(most) * pageSize, end: func(err error) { t.Error(err); panic(errUnwind) }}
+	l := &linear{room: 1 << 32, own: uint64(most) * pageSize}
+	l.serve(onlyMemory(func(err error) { t.Error(err) }), 1<<32, 1<<32)
 	t.Cleanup(l.release)
 	return experimental.WithMemoryAllocator(ctx, l)
 }

@@ -20,6 +20,7 @@ type instance struct {
 	entry  api.Function
 	gauge  api.MutableGlobal
 	memory *linear
+	stack  [1]uint64 // for the parameter and the result of entry
 
 	snapshot *snapshot           // what it is put back to after a call; nil when it serves one call only
 	globals  []api.MutableGlobal // the module's own, in the order of the snapshot's

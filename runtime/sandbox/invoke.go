@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -47,11 +48,16 @@ func (s *Sandbox) Invoke(ctx context.Context, inv toolabi.Invocation, host toola
 			return toolabi.Outcome{Err: refused, Unentered: true}, nil
 		}
 		out, err := s.attempt(ctx, m, c, inv, need)
-		if need = c.again(err); need == 0 {
+		need = c.again(err)
+		s.recycle(c)
+		if need == 0 {
 			return out, err
 		}
 	}
 }
+
+// maxRequestHead is what a request has beside the tool's name and the input, at most, in bytes.
+const maxRequestHead = 32
 
 // newCall prepares the state of a call, or says why the tool is not entered.
 func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.HostFunc) (*call, *toolabi.Error) {
@@ -65,17 +71,25 @@ func (s *Sandbox) newCall(inv toolabi.Invocation, info *Module, host toolabi.Hos
 	if info.MemoryMin > limits.MemoryBytes {
 		return nil, toolabi.NewError(toolabi.LimitMemory, fmt.Sprintf("the module begins with %d bytes of memory, the call may have %d", info.MemoryMin, limits.MemoryBytes))
 	}
-	input, err := toolabi.Encode(toolabi.Request{ABI: 1, Tool: inv.Tool, Input: inv.Input})
-	if err != nil {
-		return nil, toolabi.NewError(toolabi.Internal, err.Error())
-	}
-	c := &call{host: host, seen: seen{clock: newClock()}, input: input, memoryMax: limits.MemoryBytes, outputMax: int(limits.OutputBytes)}
+	c := s.calls.Get().(*call)
+	input := slices.Grow(c.input[:0], len(inv.Tool)+len(inv.Input)+maxRequestHead)
+	input = toolabi.AppendRequest(input, toolabi.Request{ABI: 1, Tool: inv.Tool, Input: inv.Input})
+	*c = call{host: host, seen: seen{clock: newClock()}, input: input, memoryMax: limits.MemoryBytes, outputMax: int(limits.OutputBytes)}
 	c.fuel.limit = limits.Fuel
-	c.random.seed(initSeed(s.cfg.Seed, info.Digest))
 	if info.Manifest.Command != nil {
 		return c, c.becomeProgram(info.Manifest, inv)
 	}
 	return c, nil
+}
+
+// recycle keeps the state of a call for the next one, so that a small call need not make one. Its host functions may have kept
+// their context, which is a part of it: then it is left to them.
+func (s *Sandbox) recycle(c *call) {
+	if c.asked || c.program != nil || cap(c.input) > largeCopy {
+		return
+	}
+	*c = call{input: c.input}
+	s.calls.Put(c)
 }
 
 // run takes the guest from where its call begins to the end of wrun_invoke and returns its status. The context carries the
@@ -94,14 +108,14 @@ func (s *Sandbox) run(ctx context.Context, m *module, c *call, inv toolabi.Invoc
 	i := c.instance
 	defer func() { c.fuel.settle(wasm.Gauge(i.gauge.Get())) }()
 	c.begin(i, inv)
-	stack := []uint64{api.EncodeU32(uint32(len(c.input)))}
-	err = i.entry.CallWithStack(ctx, stack)
+	i.stack[0] = api.EncodeU32(uint32(len(c.input)))
+	err = i.entry.CallWithStack(ctx, i.stack[:])
 	c.returned = err == nil
-	if stack[0] == 0 {
+	if i.stack[0] == 0 {
 		// The parameter was not 0, so this is the result: if the context ended, it was after the guest had finished.
 		return 0, nil
 	}
-	return api.DecodeU32(stack[0]), err
+	return api.DecodeU32(i.stack[0]), err
 }
 
 // begin opens the guest's eyes: from here on it sees the invocation. What it used before is not the call's.
@@ -110,7 +124,7 @@ func (c *call) begin(i *instance, inv toolabi.Invocation) {
 		c.seen = i.snapshot.seen.clone()
 	}
 	c.clock.wall = inv.Started
-	c.random.seed(inv.Seed)
+	c.random.reseed(inv.Seed)
 	c.stack.full = wasm.Gauge(i.gauge.Get()).StackBytes()
 	i.gauge.Set(uint64(wasm.Gauge(i.gauge.Get()).Refilled(0)))
 	c.fuel = fuel{limit: c.fuel.limit}

@@ -59,15 +59,20 @@ type linear struct {
 	paid    uint64 // what there is room for in the process
 	resizes bool   // the host is setting the size
 
-	// more makes room for n bytes more in the process, and may wait; nil where nobody counts.
-	more func(n uint64) error
-	// end unwinds the guest and does not return.
-	end func(error)
+	user memoryUser
 }
 
-// serve makes it the memory of a call, which has room for so many bytes in the process.
-func (l *linear) serve(c *call, paid uint64) {
-	l.limit, l.refused, l.paid, l.end = c.memoryMax, false, paid, c.end
+// memoryUser is who a memory is for: a call, whose goroutine it is used on.
+type memoryUser interface {
+	// more makes room for n bytes more in the process, and may wait.
+	more(n uint64) error
+	// end unwinds the guest and does not return.
+	end(error)
+}
+
+// serve makes it the memory of a call, which may have limit bytes of it and has room for paid bytes in the process.
+func (l *linear) serve(u memoryUser, limit, paid uint64) {
+	l.user, l.limit, l.refused, l.paid = u, limit, false, paid
 }
 
 // Allocate implements experimental.MemoryAllocator: an instance has one memory, of which the module names the most.
@@ -77,7 +82,7 @@ func (l *linear) Allocate(_, most uint64) experimental.LinearMemory {
 	}
 	r, err := l.kind.Reserve(most)
 	if err != nil {
-		l.end(&MemoryError{Wanted: most, Err: err})
+		l.user.end(&MemoryError{Wanted: most, Err: err})
 	}
 	l.region = r
 	return l
@@ -95,9 +100,9 @@ func (l *linear) Reallocate(size uint64) []byte {
 		l.refused = true
 		return nil
 	}
-	if l.more != nil && size > l.paid {
-		if err := l.more(size - l.paid); err != nil {
-			l.end(err)
+	if size > l.paid {
+		if err := l.user.more(size - l.paid); err != nil {
+			l.user.end(err)
 		}
 		l.paid = size
 	}
@@ -109,7 +114,7 @@ func (l *linear) Reallocate(size uint64) []byte {
 func (l *linear) first(size uint64) []byte {
 	b, err := l.region.First(size)
 	if err != nil {
-		l.end(&MemoryError{Wanted: size - min(size, l.size), Held: l.size, Err: err})
+		l.user.end(&MemoryError{Wanted: size - min(size, l.size), Held: l.size, Err: err})
 	}
 	return b
 }

@@ -32,7 +32,8 @@ func (p *poor) Free() error {
 func TestTheGuestIsNotToldThatTheHostIsPoor(t *testing.T) {
 	p := &poor{have: 2 * pageSize}
 	var ended error
-	l := &linear{limit: 8 * pageSize, region: p, end: func(err error) { ended = err; panic(errUnwind) }}
+	l := &linear{region: p}
+	l.serve(onlyMemory(func(err error) { ended = err }), 8*pageSize, 0)
 	if b := l.Reallocate(pageSize); len(b) != pageSize {
 		t.Fatalf("got %d bytes", len(b))
 	}

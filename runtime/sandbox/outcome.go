@@ -56,8 +56,8 @@ func (c *call) reply(status uint32) toolabi.Outcome {
 	if status != 0 {
 		return c.failed(toolabi.NewError(toolabi.Protocol, fmt.Sprintf("%s returned %d", toolabi.ExportInvoke, int32(status))+c.hint()))
 	}
-	var r toolabi.Reply
-	if err := toolabi.Decode(c.output, &r); err != nil {
+	r, err := toolabi.DecodeReply(c.output)
+	if err != nil {
 		return c.failed(toolabi.NewError(toolabi.Protocol, "the reply cannot be read: "+toolabi.CleanLine(err.Error(), toolabi.MaxText)))
 	}
 	switch {

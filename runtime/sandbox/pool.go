@@ -61,8 +61,6 @@ type pools struct {
 
 // wants is what a call wants in order to begin.
 type wants struct {
-	parent *holding      // as in holding
-	pause  func() func() // as in holding
 	bytes  uint64
 	over   uint64 // how many of them are over what an instance in the pool counts
 	pool   *pool  // nil when the call has an instance of its own
@@ -72,8 +70,7 @@ type wants struct {
 
 // begin begins a call with what it wants or more, once there is room. The call has the instance that it comes with, or is to
 // make one: from the snapshot, which it closes, where there is one. Errors: *MemoryError when there cannot be room, and as wait.
-func (b *budget) begin(ctx context.Context, w wants) (*holding, *instance, *snapshot, error) {
-	h := &holding{budget: b, pause: w.pause}
+func (b *budget) begin(ctx context.Context, h *holding, w wants) (*instance, *snapshot, error) {
 	b.mu.Lock()
 	var i *instance
 	if len(b.begun)+len(b.fresh) == 0 { // else those come first
@@ -86,14 +83,14 @@ func (b *budget) begin(ctx context.Context, w wants) (*holding, *instance, *snap
 	if i != nil {
 		w.bytes = max(w.bytes, i.bytes+w.over)
 	}
-	if err := b.enter(ctx, h, w.parent, w.bytes); err != nil {
+	if err := b.enter(ctx, h, w.bytes); err != nil {
 		if i != nil {
 			i.close()
 		}
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if i != nil || w.pool == nil {
-		return h, i, nil, nil
+		return i, nil, nil
 	}
 	b.mu.Lock()
 	defer b.unlock()
@@ -101,13 +98,13 @@ func (b *budget) begin(ctx context.Context, w wants) (*holding, *instance, *snap
 		more := max(h.bytes, i.bytes+w.over) - h.bytes // no more than it counted as idle
 		h.bytes += more
 		b.used += more
-		return h, i, nil, nil
+		return i, nil, nil
 	}
 	if s := w.pool.snapshot; s != nil && s.serves(w.memory, w.fuel) {
 		s.image.Retain()
-		return h, nil, s, nil
+		return nil, s, nil
 	}
-	return h, nil, nil, nil
+	return nil, nil, nil
 }
 
 // takeIdle returns an instance of a pool that serves the call, nil when there is none. The caller holds mu.

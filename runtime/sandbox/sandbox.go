@@ -68,6 +68,7 @@ type Sandbox struct {
 	engine   *engine // for modules of ABI 1
 	cache    *codeCache
 	budget   *budget
+	calls    sync.Pool // of *call: states of calls that are over
 
 	mu       sync.Mutex // guards what follows
 	programs *engine    // for programs, nil before there is one
@@ -89,6 +90,7 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 	s := &Sandbox{
 		cfg: cfg, budget: newBudget(cfg.MemoryBudget), modules: map[toolabi.Digest]*module{}, idle: make(chan struct{}),
 	}
+	s.calls.New = func() any { return new(call) }
 	if cfg.CompileTimeout < 0 {
 		return nil, fmt.Errorf("sandbox: Config.CompileTimeout is %v", cfg.CompileTimeout)
 	}

@@ -25,6 +25,9 @@ func (t *tail) write(p []byte) {
 // text returns the end as people may see it, at most maxStdio bytes, with its lines.
 func (t *tail) text() []byte {
 	b := t.buf
+	if len(b) == 0 {
+		return nil
+	}
 	if len(b) > maxStdio {
 		b = b[len(b)-maxStdio:]
 	}

@@ -24,7 +24,7 @@ func TestWhatGuestsUseOftenAllocatesNothing(t *testing.T) {
 	binary.LittleEndian.PutUint32(mod.memory.b[4:], 100)
 	c := &call{}
 	c.stdio.buf = make([]byte, 0, 3*maxStdio)
-	ctx := withCall(context.Background(), c)
+	ctx := c.under(context.Background())
 	for _, tc := range []struct {
 		name string
 		args []uint64
