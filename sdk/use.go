@@ -45,8 +45,8 @@ func exchange(cross func([]byte) int64, req []byte) (answer []byte, failed bool)
 }
 
 func readError(answer []byte) error {
-	e := new(toolabi.Error)
-	if err := toolabi.Decode(answer, e); err != nil {
+	e, err := toolabi.DecodeError(answer)
+	if err != nil {
 		return toolabi.NewError(toolabi.Protocol, "read the host's error: "+err.Error())
 	}
 	return e

@@ -2,9 +2,9 @@ package toolabi
 
 import "encoding/binary"
 
-// The request and the reply of a call cross the sandbox with every call, so they are written and read here by hand: without
-// reflection, whose tables a clean instance would have to build again each time, and without a copy of the payload. Each
-// function agrees with Encode or Decode on every byte.
+// The request and the reply of a call cross the sandbox with every call, and errors with many, so they are written and read here
+// by hand: without reflection, whose tables a clean instance would have to build again each time, and without a copy of the
+// payload. Each function agrees with Encode or Decode on every byte.
 
 // The major types of CBOR that an envelope is made of, as the upper three bits of a head.
 const (
@@ -50,7 +50,7 @@ func AppendReply(dst []byte, r Reply) []byte {
 		dst = append(dst, r.Output...)
 	}
 	if r.Err != nil {
-		dst = appendError(append(dst, 2), r.Err)
+		dst = AppendError(append(dst, 2), r.Err)
 	}
 	return dst
 }
@@ -67,7 +67,21 @@ func DecodeReply(b []byte) (Reply, error) {
 	return r, nil
 }
 
-func appendError(dst []byte, e *Error) []byte {
+// DecodeError does what Decode does for an Error.
+func DecodeError(b []byte) (*Error, error) {
+	in := reader{rest: b}
+	if e := in.error(); in.done() {
+		return e, nil
+	}
+	e := new(Error)
+	if err := Decode(b, e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// AppendError appends what Encode returns for e to dst.
+func AppendError(dst []byte, e *Error) []byte {
 	at := len(dst)
 	dst = append(dst, cborMap|1, 1)
 	dst = appendHead(dst, cborUint, uint64(e.Code))

@@ -77,6 +77,9 @@ func FuzzAppendEnvelope(f *testing.F) {
 		checkReply(t, toolabi.Reply{Output: payload})
 		checkReply(t, toolabi.Reply{Err: e})
 		checkReply(t, toolabi.Reply{Output: payload, Err: e})
+		if got, want := toolabi.AppendError([]byte("before"), e), append([]byte("before"), encode(t, e)...); !bytes.Equal(got, want) {
+			t.Errorf("%+v was written as %x, want %x", e, got, want)
+		}
 	})
 }
 
@@ -88,6 +91,12 @@ func checkEnvelope(t *testing.T, b []byte) {
 	var reply toolabi.Reply
 	p, err := toolabi.DecodeReply(b)
 	sameRead(t, b, p, err, &reply)
+	var failure, got toolabi.Error
+	e, err := toolabi.DecodeError(b)
+	if e != nil {
+		got = *e
+	}
+	sameRead(t, b, got, err, &failure)
 }
 
 // sameRead checks what was read by hand against what Decode reads into want.
