@@ -21,6 +21,7 @@ import (
 func init() {
 	sdk.Module("everyday", "1.0.0", "What Go programs do every day.", sdk.Need(toolabi.FuncHTTPFetch, "to look something up"))
 	add("sum", sum)
+	add("orders", orders)
 	add("observe", observe)
 	add("moments", moments)
 	add("fetch", fetch)
