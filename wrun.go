@@ -48,6 +48,8 @@ type Config struct {
 	Policy runtime.Policy
 	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
 	Observe func(runtime.Event)
+	// Instances says how a call gets its clean instance: from a pool, by default.
+	Instances sandbox.Instances
 	// OnCompile is told when a module that is not in the cache is compiled, which takes seconds.
 	OnCompile func(sandbox.CompileEvent)
 	// Rescue is given a reply that came and could not be recorded, so that it is not lost.
@@ -103,7 +105,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 		return err
 	}
 	h.sandbox, err = sandbox.New(ctx, sandbox.Config{
-		Source: h.module, CacheDir: cfg.Cache, Seed: id, OnCompile: cfg.OnCompile, MemoryBudget: cfg.MemoryBudget,
+		Source: h.module, CacheDir: cfg.Cache, Seed: id, OnCompile: cfg.OnCompile, MemoryBudget: cfg.MemoryBudget, Instances: cfg.Instances,
 		Compiler: cfg.Compiler.Command, CompileTimeout: cfg.Compiler.Timeout, CompileMemory: cfg.Compiler.Memory,
 	})
 	if err != nil {

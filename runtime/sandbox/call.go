@@ -92,6 +92,9 @@ func (c *call) under(ctx context.Context) context.Context {
 	return &c.ctx
 }
 
+// spare implements memoryUser.
+func (c *call) spare() { c.held.spare() }
+
 // more implements memoryUser.
 func (c *call) more(n uint64) error { return c.held.more(c.ctx.Context, n) }
 

@@ -19,6 +19,8 @@ type onlyMemory func(error)
 
 func (onlyMemory) more(uint64) error { return nil }
 
+func (onlyMemory) spare() {}
+
 func (o onlyMemory) end(err error) {
 	o(err)
 	panic(errUnwind)
@@ -45,6 +47,9 @@ func (s *Sandbox) InPool() (instances, snapshots int, bytes uint64) {
 	}
 	return instances, snapshots, s.budget.pools.bytes
 }
+
+// PoolsByDefault says whether there are pools in this build where nothing else is said.
+const PoolsByDefault = defaultInstances != Fresh
 
 // IdleTime is how long what is in a pool stays there unused, at most.
 const IdleTime = tick * (idleTicks + 1)

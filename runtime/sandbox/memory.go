@@ -66,6 +66,8 @@ type linear struct {
 type memoryUser interface {
 	// more makes room for n bytes more in the process, and may wait.
 	more(n uint64) error
+	// spare gives back to the system what no call uses.
+	spare()
 	// end unwinds the guest and does not return.
 	end(error)
 }
@@ -81,6 +83,10 @@ func (l *linear) Allocate(_, most uint64) experimental.LinearMemory {
 		most = min(l.own, most)
 	}
 	r, err := l.kind.Reserve(most)
+	if err != nil {
+		l.user.spare()
+		r, err = l.kind.Reserve(most)
+	}
 	if err != nil {
 		l.user.end(&MemoryError{Wanted: most, Err: err})
 	}
@@ -113,6 +119,10 @@ func (l *linear) Reallocate(size uint64) []byte {
 
 func (l *linear) first(size uint64) []byte {
 	b, err := l.region.First(size)
+	if err != nil {
+		l.user.spare()
+		b, err = l.region.First(size)
+	}
 	if err != nil {
 		l.user.end(&MemoryError{Wanted: size - min(size, l.size), Held: l.size, Err: err})
 	}

@@ -28,12 +28,31 @@ func (p *poor) Free() error {
 	return nil
 }
 
+// spares is the user of a memory beside which something can be spared.
+type spares struct {
+	onlyMemory
+	spared func()
+}
+
+func (s spares) spare() { s.spared() }
+
+// TestWhatNoCallUsesIsGivenBackFirst: then there is enough.
+func TestWhatNoCallUsesIsGivenBackFirst(t *testing.T) {
+	p := &poor{have: pageSize}
+	l := &linear{region: p}
+	l.serve(spares{onlyMemory(func(err error) { t.Error(err) }), func() { p.have = 2 * pageSize }}, 8*pageSize, 0)
+	if b := l.Reallocate(2 * pageSize); len(b) != 2*pageSize {
+		t.Errorf("got %d bytes", len(b))
+	}
+}
+
 // TestTheGuestIsNotToldThatTheHostIsPoor: what is over the limit is refused, what the host cannot give unwinds.
 func TestTheGuestIsNotToldThatTheHostIsPoor(t *testing.T) {
 	p := &poor{have: 2 * pageSize}
 	var ended error
+	spared := 0
 	l := &linear{region: p}
-	l.serve(onlyMemory(func(err error) { ended = err }), 8*pageSize, 0)
+	l.serve(spares{onlyMemory(func(err error) { ended = err }), func() { spared++ }}, 8*pageSize, 0)
 	if b := l.Reallocate(pageSize); len(b) != pageSize {
 		t.Fatalf("got %d bytes", len(b))
 	}
@@ -51,6 +70,9 @@ func TestTheGuestIsNotToldThatTheHostIsPoor(t *testing.T) {
 	var e *MemoryError
 	if !errors.As(ended, &e) || !errors.Is(ended, errPoor) || e.Wanted != 2*pageSize || e.Held != pageSize {
 		t.Errorf("ended with %+v", ended)
+	}
+	if spared != 1 {
+		t.Errorf("what no call uses was given back %d times", spared)
 	}
 	l.Free()
 	if p.freed != 0 {

@@ -248,6 +248,16 @@ func (b *budget) dropUnused(ticks uint64) {
 	}
 }
 
+// spare drops everything that no call uses.
+func (h *holding) spare() {
+	if h.budget == nil {
+		return
+	}
+	h.budget.mu.Lock()
+	defer h.budget.unlock()
+	h.budget.dropUnused(0)
+}
+
 // closePools drops everything, and from then on whatever comes.
 func (b *budget) closePools() {
 	b.mu.Lock()

@@ -84,6 +84,10 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 		return nil, errors.New("sandbox: Config.Source is missing")
 	}
 	cfg.Limits = toolabi.Limits{MemoryBytes: maxMemory, OutputBytes: toolabi.MaxOutput}.Tighten(defaults(cfg.Limits))
+	if cfg.Instances < Pooled || cfg.Instances > Fresh {
+		return nil, fmt.Errorf("sandbox: Config.Instances is %d", cfg.Instances)
+	}
+	cfg.Instances = cmp.Or(cfg.Instances, defaultInstances)
 	if cfg.MemoryBudget == 0 {
 		cfg.MemoryBudget = defaultBudget(machineMemory())
 	}

@@ -1,0 +1,5 @@
+//go:build wrun_fresh
+
+package sandbox
+
+const defaultInstances = Fresh
