@@ -9,6 +9,9 @@
 // and it sees, beside the arguments of its manifest, the directories of the invocation, which are the world's. Nothing outside
 // of them can be reached: every path goes through an os.Root.
 //
+// A call has a clean instance: nothing that another call did to it can be seen. Most come from a pool, and were put back to what
+// _initialize left (package memory).
+//
 // It is not the place where anything is decided or written down: which host functions a tool may use, what a call may
 // cost in time and what becomes of its outcome belong to the runtime, which passes in a toolabi.HostFunc and a context.
 //

@@ -39,8 +39,9 @@ type Config struct {
 	Limits toolabi.Limits
 	// MemoryBudget is how much all calls together may hold, in bytes: their memories, and for each a MiB and what is over
 	// 256 KiB of its input, its output and what goes to and from a host function, and over 256 KiB of the instance's tables,
-	// elements and globals, and twice what it uses of its native stack over 256 KiB. A call that does not fit waits. 0 means
-	// half of what the machine, or the container, has, and at most 4 GiB.
+	// elements and globals, and twice what it uses of its native stack over 256 KiB. A call that does not fit waits. Instances
+	// that wait for calls count too, and give way to any call. 0 means half of what the machine, or the container, has, and at
+	// most 4 GiB.
 	MemoryBudget uint64
 	// Instances says how a call gets its clean instance: from a pool, by default.
 	Instances Instances
