@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -362,5 +363,32 @@ func TestManyModulesAtOnceUnderASmallBudget(t *testing.T) {
 	wg.Wait()
 	if i, _, bytes := box.InPool(); i > 8 || bytes > 24<<20 {
 		t.Errorf("%d instances with %d bytes are in the pools", i, bytes)
+	}
+}
+
+// TestADeepStackIsNotKept: what calls in each other took of Go's heap between two turns of the host, who never saw it, does not
+// wait in the pool with the instance.
+func TestADeepStackIsNotKept(t *testing.T) {
+	box, s := open(t, sandbox.Config{})
+	g := newGuest()
+	g.Memory(2)
+	f := g.Func(i32, i32, 0, LocalGet(0), If, LocalGet(0), I32Const(1), I32Sub, Call(3), Drop, End, I32Const(0))
+	deep := g.invokeOnly(0, I32Const(25_000), Call(f), Drop, g.ok(t)).build(t)
+	invs := []toolabi.Invocation{{Module: s.add(echo(t)), Tool: "echo", Input: []byte("{}")}, {Module: s.add(deep), Tool: "echo"}}
+	var heap [2]uint64
+	for n, inv := range invs {
+		for range 2 {
+			if out, err := box.Invoke(t.Context(), inv, nil); err != nil || out.Err != nil {
+				t.Fatal(out.Err, err)
+			}
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		heap[n] = m.HeapAlloc
+	}
+	wantPool(t, box, 2, 2)
+	if grown := int64(heap[1] - heap[0]); grown > 512<<10 {
+		t.Errorf("the instance that nested deeply keeps %d bytes", grown)
 	}
 }

@@ -1,11 +1,14 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wrun-dev/wrun/runtime/sandbox/memory"
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // snapshot is a module as its _initialize leaves it, which is the same for every call that has the memory and the fuel for
@@ -60,7 +63,7 @@ func (i *instance) adopt(s *snapshot, globals []string) (err error) {
 		return err
 	}
 	if !i.memory.resize(i.mod.Memory(), s.image.Size()) {
-		return fmt.Errorf("its memory does not become %d bytes", s.image.Size())
+		return &MemoryError{Wanted: s.image.Size(), Err: errors.New("the memory of an instance does not become as large as its image")}
 	}
 	if err := i.memory.region.Adopt(s.image); err != nil {
 		return &MemoryError{Wanted: s.image.Size(), Err: err}
@@ -70,8 +73,12 @@ func (i *instance) adopt(s *snapshot, globals []string) (err error) {
 	return nil
 }
 
-// reset puts the instance back to its snapshot, after a call that returned, or reports false: then it is of no more use.
-func (i *instance) reset() bool {
+// reset puts the instance back to its snapshot, after a call that returned and used so much fuel, or reports false: then it is of
+// no more use. The native stack stays with the function, as large as it became: where that may be much there is a new one.
+func (i *instance) reset(fuel uint64) bool {
+	if wasm.StackAtMost(fuel) > shallowStack {
+		i.entry = i.mod.ExportedFunction(toolabi.ExportInvoke)
+	}
 	if !brokenNoReset && i.memory.region.Reset() != nil {
 		return false
 	}
