@@ -16,6 +16,7 @@ func Module(name, version, description string, options ...Option) {
 		for _, option := range options {
 			option(m)
 		}
+		warmModule(m)
 	})
 }
 

@@ -71,6 +71,7 @@ func Register[In, Out any](t Tool[In, Out]) {
 		entry.Run = func(ctx context.Context, input []byte) ([]byte, error) { return run(ctx, t.Run, input) }
 	}
 	registry.Default.Add(entry)
+	warmTool(entry.In, entry.Out)
 }
 
 func (t Tool[In, Out]) describe() toolabi.Tool {
