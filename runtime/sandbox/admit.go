@@ -109,7 +109,7 @@ func (s *Sandbox) dismiss(m *module, c *call) {
 	switch {
 	case i == nil:
 		c.memory.release()
-	case c.returned && i.snapshot != nil && c.stack.paid == 0 && i.reset(c.fuel.used):
+	case c.returned && i.snapshot != nil && c.stack.paid == 0 && i.reset():
 		i.bytes = m.instanceBytes() + i.memory.region.Held()
 		c.held.leaveTo(m.pool, i)
 		return

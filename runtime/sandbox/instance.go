@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"reflect"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -20,7 +22,8 @@ type instance struct {
 	entry  api.Function
 	gauge  api.MutableGlobal
 	memory *linear
-	stack  [1]uint64 // for the parameter and the result of entry
+	stack  [1]uint64     // for the parameter and the result of entry
+	native reflect.Value // the native stack that wazero keeps with entry
 
 	snapshot *snapshot           // what it is put back to after a call; nil when it serves one call only
 	globals  []api.MutableGlobal // the module's own, in the order of the snapshot's
@@ -42,7 +45,28 @@ func (e *engine) instantiate(ctx context.Context, compiled wazero.CompiledModule
 	if !ok {
 		return nil, errors.Join(errors.New("instantiate: the module has no gauge"), mod.Close(ctx))
 	}
-	return &instance{mod: mod, entry: mod.ExportedFunction(entry), gauge: gauge, memory: mem}, nil
+	i := &instance{mod: mod, gauge: gauge, memory: mem}
+	i.enterBy(entry)
+	return i, nil
+}
+
+// enterBy makes a function of the module's the entry, with a native stack of its own.
+func (i *instance) enterBy(name string) {
+	i.entry = i.mod.ExportedFunction(name)
+	i.native = reflect.Value{}
+	if f := reflect.ValueOf(i.entry); f.Kind() == reflect.Pointer && f.Elem().Kind() == reflect.Struct {
+		i.native = f.Elem().FieldByName("stack")
+	}
+}
+
+// stackHeld returns how many bytes wazero keeps for the native stack of the entry. It grows as calls nest and never becomes
+// smaller, and the host, who sees the depth of it at its turns only, does not know how deep it was between them. There is no
+// other way to learn it than to look; should wazero name it otherwise, it counts as much, and each call has a new function.
+func (i *instance) stackHeld() uint64 {
+	if i.native.Kind() != reflect.Slice {
+		return math.MaxUint64
+	}
+	return uint64(i.native.Len()) * uint64(i.native.Type().Elem().Size())
 }
 
 // initialize runs the module's _initialize, if it has one.

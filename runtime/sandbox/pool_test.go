@@ -392,3 +392,17 @@ func TestADeepStackIsNotKept(t *testing.T) {
 		t.Errorf("the instance that nested deeply keeps %d bytes", grown)
 	}
 }
+
+// TestTheFunctionOfAnInstanceIsUsedAgain: making one for each call would cost more than the rest of a small call does.
+func TestTheFunctionOfAnInstanceIsUsedAgain(t *testing.T) {
+	box, s := open(t, sandbox.Config{})
+	inv := toolabi.Invocation{Module: s.add(echo(t)), Tool: "echo", Input: []byte(`{"n":1}`)}
+	allocated := testing.AllocsPerRun(100, func() {
+		if out, err := box.Invoke(t.Context(), inv, nil); err != nil || out.Err != nil {
+			t.Fatal(out.Err, err)
+		}
+	})
+	if most := 1.0; sandbox.PoolsByDefault && !raced && allocated > most {
+		t.Errorf("a small call allocates %v times, at most %v are for its output", allocated, most)
+	}
+}

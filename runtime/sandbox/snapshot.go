@@ -7,7 +7,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/wrun-dev/wrun/runtime/sandbox/memory"
-	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -73,11 +72,10 @@ func (i *instance) adopt(s *snapshot, globals []string) (err error) {
 	return nil
 }
 
-// reset puts the instance back to its snapshot, after a call that returned and used so much fuel, or reports false: then it is of
-// no more use. The native stack stays with the function, as large as it became: where that may be much there is a new one.
-func (i *instance) reset(fuel uint64) bool {
-	if wasm.StackAtMost(fuel) > shallowStack {
-		i.entry = i.mod.ExportedFunction(toolabi.ExportInvoke)
+// reset puts the instance back to its snapshot, after a call that returned, or reports false: then it is of no more use.
+func (i *instance) reset() bool {
+	if i.stackHeld() > 2*shallowStack {
+		i.enterBy(toolabi.ExportInvoke)
 	}
 	if !brokenNoReset && i.memory.region.Reset() != nil {
 		return false

@@ -14,9 +14,6 @@ const (
 	stackPerFuel = 256
 )
 
-// StackAtMost returns how much native stack a program can have used, in bytes, that used so much fuel since it was entered.
-func StackAtMost(fuel uint64) uint64 { return fuel * stackPerFuel }
-
 // NewGauge returns a gauge without fuel, so that the first charge asks the host, with so many units of stack.
 func NewGauge(stack uint32) Gauge { return Gauge(stack) << 32 }
 
