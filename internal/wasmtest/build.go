@@ -198,6 +198,7 @@ type pkg struct {
 	Dir, ImportPath     string
 	Standard            bool
 	GoFiles, EmbedFiles []string
+	SFiles              []string
 	Module              *struct {
 		Path, Version string
 		Main          bool
@@ -206,7 +207,7 @@ type pkg struct {
 
 // list returns a guest package and all that it is made of.
 func list(dir string) ([]pkg, error) {
-	out, err := goCommand(dir, "list", "-deps", "-json=Dir,ImportPath,Standard,GoFiles,EmbedFiles,Module", ".")
+	out, err := goCommand(dir, "list", "-deps", "-json=Dir,ImportPath,Standard,GoFiles,EmbedFiles,SFiles,Module", ".")
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +251,7 @@ func hashPackage(h io.Writer, p pkg) error {
 	if _, err := os.ReadDir(p.Dir); err != nil {
 		return err
 	}
-	for _, name := range slices.Concat(p.GoFiles, p.EmbedFiles) {
+	for _, name := range slices.Concat(p.GoFiles, p.EmbedFiles, p.SFiles) {
 		b, err := os.ReadFile(filepath.Join(p.Dir, name))
 		if err != nil {
 			return err

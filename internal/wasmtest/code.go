@@ -2,6 +2,7 @@ package wasmtest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 )
 
@@ -20,12 +21,20 @@ var (
 	I32Sub      = []byte{0x6b}
 	I32Mul      = []byte{0x6c}
 	I32DivS     = []byte{0x6d}
+	I32And      = []byte{0x71}
 	I32WrapI64  = []byte{0xa7}
 	MemorySize  = []byte{0x3f, 0}
 	MemoryGrow  = []byte{0x40, 0}
 	I32Store    = []byte{0x36, 2, 0}
+	I32Store8   = []byte{0x3a, 0, 0}
 	I64Store    = []byte{0x37, 3, 0}
 	I32Load     = []byte{0x28, 2, 0}
+	I32Load8U   = []byte{0x2d, 0, 0}
+	I64Load     = []byte{0x29, 3, 0}
+	F32Store    = []byte{0x38, 2, 0}
+	F64Store    = []byte{0x39, 3, 0}
+	V128Store   = []byte{0xfd, 11, 4, 0}
+	RefIsNull   = []byte{0xd1}
 	MemoryCopy  = []byte{0xfc, 10, 0, 0}
 	MemoryFill  = []byte{0xfc, 11, 0}
 	Block       = []byte{0x02, 0x40}
@@ -97,11 +106,26 @@ func TableInit(segment uint32) []byte {
 // TableCopy copies elements from one table to another; it pops where to, where from and how much.
 func TableCopy(to, from uint32) []byte { return slices.Concat([]byte{0xfc, 14}, U32(to), U32(from)) }
 
+// ElemDrop empties an element segment.
+func ElemDrop(segment uint32) []byte { return slices.Concat([]byte{0xfc, 13}, U32(segment)) }
+
+// TableSize pushes how many elements a table has.
+func TableSize(table uint32) []byte { return slices.Concat([]byte{0xfc, 16}, U32(table)) }
+
 // TableFill pops where, a reference and how often.
 func TableFill(table uint32) []byte { return slices.Concat([]byte{0xfc, 17}, U32(table)) }
 
+// F32Bits pushes a number by its bits.
+func F32Bits(v uint32) []byte { return binary.LittleEndian.AppendUint32([]byte{0x43}, v) }
+
+// F64Bits pushes a number by its bits.
+func F64Bits(v uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{0x44}, v) }
+
 // V128Const pushes a vector of zeros.
-func V128Const() []byte { return append([]byte{0xfd, 12}, make([]byte, 16)...) }
+func V128Const() []byte { return V128Bits([16]byte{}) }
+
+// V128Bits pushes a vector by its bytes.
+func V128Bits(v [16]byte) []byte { return append([]byte{0xfd, 12}, v[:]...) }
 
 // VectorOp is an instruction on vectors by its number.
 func VectorOp(op uint32) []byte { return append([]byte{0xfd}, U32(op)...) }

@@ -6,6 +6,8 @@ import "slices"
 const (
 	I32     byte = 0x7f
 	I64     byte = 0x7e
+	F32     byte = 0x7d
+	F64     byte = 0x7c
 	V128    byte = 0x7b
 	FuncRef byte = 0x70
 )
@@ -101,9 +103,9 @@ func (m *Module) MemoryMax(pages, most uint32) {
 // Global adds a mutable i32 and returns its index.
 func (m *Module) Global(v int32) uint32 { return m.GlobalOf(I32, I32Const(v)) }
 
-// GlobalOf adds a mutable global of a type, with the code of its first value, and returns its index.
-func (m *Module) GlobalOf(typ byte, value []byte) uint32 {
-	m.globals = append(m.globals, slices.Concat([]byte{typ, 1}, value, End))
+// GlobalOf adds a mutable global of any type, whose first value is what the code pushes, and returns its index.
+func (m *Module) GlobalOf(typ byte, first []byte) uint32 {
+	m.globals = append(m.globals, slices.Concat([]byte{typ, 1}, first, End))
 	return uint32(len(m.globals) - 1)
 }
 
