@@ -16,7 +16,10 @@ import (
 // would not be what its source says. It has no manifest.
 func Committed(t testing.TB, dir string) []byte {
 	t.Helper()
-	dir = locate(t, dir)
+	dir, err := locate(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := checkSums(dir); err != nil {
 		t.Fatalf("%v: run %s", err, filepath.Join(dir, "build.sh"))
 	}

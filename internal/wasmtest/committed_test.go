@@ -52,7 +52,7 @@ func TestCommittedGuestsAreBuiltAsTheirScriptsSay(t *testing.T) {
 			case err != nil:
 				t.Fatalf("%v: %s", err, out)
 			}
-			if !bytes.Equal(read(t, filepath.Join(dir, sums)), read(t, filepath.Join(locate(t, from), sums))) {
+			if !bytes.Equal(read(t, filepath.Join(dir, sums)), read(t, filepath.Join(located(t, from), sums))) {
 				t.Error("it comes to other bytes")
 			}
 		})
@@ -61,7 +61,7 @@ func TestCommittedGuestsAreBuiltAsTheirScriptsSay(t *testing.T) {
 
 func copied(t *testing.T, from string) string {
 	dir := filepath.Join(t.TempDir(), "guest")
-	if err := os.CopyFS(dir, os.DirFS(locate(t, from))); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(located(t, from))); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -73,4 +73,13 @@ func read(t *testing.T, file string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+func located(t *testing.T, dir string) string {
+	t.Helper()
+	dir, err := locate(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
