@@ -120,10 +120,10 @@ func (b *budget) takeIdle(w wants) *instance {
 	return i
 }
 
-// putIdle takes an instance into its pool when nobody needs the room, and it can still be put back to the snapshot that
-// others have. The caller holds mu.
+// putIdle takes an instance into its pool when no call waits for room, and it can still be put back to the snapshot that others
+// have. What was used before it gives way. The caller holds mu.
 func (b *budget) putIdle(p *pool, i *instance) {
-	if b.pools.closed || len(b.begun)+len(b.fresh) > 0 || i.snapshot != p.snapshot || i.bytes > b.size-b.used {
+	if b.pools.closed || len(b.begun)+len(b.fresh) > 0 || i.snapshot != p.snapshot || !b.fits(i.bytes) {
 		b.pools.dropped = append(b.pools.dropped, i.close)
 		return
 	}
@@ -138,7 +138,7 @@ func (b *budget) putIdle(p *pool, i *instance) {
 func (b *budget) share(p *pool, s *snapshot) *snapshot {
 	b.mu.Lock()
 	defer b.unlock()
-	if p.snapshot == nil && !b.pools.closed && len(b.begun)+len(b.fresh) == 0 && s.image.Size() <= b.size-b.used {
+	if p.snapshot == nil && !b.pools.closed && len(b.begun)+len(b.fresh) == 0 && b.fits(s.image.Size()) {
 		p.snapshot, p.used = s, b.pools.ticks
 		if !slices.Contains(b.pools.all, p) {
 			b.pools.all = append(b.pools.all, p)

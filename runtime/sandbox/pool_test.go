@@ -176,6 +176,43 @@ func TestThePoolGivesWay(t *testing.T) {
 	}
 }
 
+// TestAModuleThatComesLaterHasAPoolToo: what others left idle fills the budget, and gives way to it.
+func TestAModuleThatComesLaterHasAPoolToo(t *testing.T) {
+	box, s := openBudget(t, 32)
+	module := func(version int) toolabi.Invocation {
+		g := newGuest(toolabi.FuncLog)
+		g.Memory(64)
+		g.manifest.Version = fmt.Sprintf("%d.0.0", version)
+		return toolabi.Invocation{Module: s.add(g.invokeOnly(0, g.tell(I32Const(1)), g.ok(t)).build(t)), Tool: "echo"}
+	}
+	answer := func(context.Context, string, []byte) (toolabi.Answer, error) { return toolabi.Answer{}, nil }
+	first, later := module(1), module(2)
+	var inside, done sync.WaitGroup
+	inside.Add(5) // of 5 MiB each, beside an image of 4 MiB
+	for range 5 {
+		done.Go(func() {
+			out, err := box.Invoke(t.Context(), first, func(context.Context, string, []byte) (toolabi.Answer, error) {
+				inside.Done()
+				inside.Wait()
+				return toolabi.Answer{}, nil
+			})
+			if err != nil || out.Err != nil {
+				t.Error(out.Err, err)
+			}
+		})
+	}
+	done.Wait()
+	wantPool(t, box, 5, 1)
+	for range 2 {
+		if out, err := box.Invoke(t.Context(), later, answer); err != nil || out.Err != nil {
+			t.Fatal(out.Err, err)
+		}
+	}
+	if i, snapshots, _ := box.InPool(); sandbox.PoolsByDefault && (snapshots != 2 || i < 2) {
+		t.Errorf("%d instances and %d snapshots are in the pools: the later module has none", i, snapshots)
+	}
+}
+
 // TestWhoCannotBeUsedAgain: its call did not return, or used much of the native stack, or its code can change what is not put back.
 func TestWhoCannotBeUsedAgain(t *testing.T) {
 	deep, table, vector, pointer := newGuest(), newGuest(), newGuest(), newGuest()
