@@ -87,34 +87,54 @@ func dataContent(segments []segment) []byte {
 // thousands, each of which costs time in every instance. It reports false when segments lie over each other or not at a
 // constant: then their order matters, and zeros could overwrite something.
 func (m *Module) mergedData() ([]segment, bool) {
-	placed := make([]placedSegment, len(m.data))
+	places := make([]place, len(m.data))
 	for i, s := range m.data {
 		at, ok := constantOffset(s.offset)
 		if !ok {
 			return nil, false
 		}
-		placed[i] = placedSegment{s, at}
+		places[i] = place{at, at + uint64(len(s.content)), i}
 	}
-	slices.SortStableFunc(placed, func(a, b placedSegment) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.segment, b.segment)) })
 	var merged []segment
-	end := uint64(0)
-	for _, s := range placed {
-		if s.at < end {
+	for len(places) > 0 {
+		n, end := neighbours(places)
+		if n < len(places) && places[n].at < end {
 			return nil, false
 		}
-		if last := len(merged) - 1; last >= 0 && s.at-end <= maxGap {
-			merged[last].content = append(append(merged[last].content, make([]byte, s.at-end)...), s.content...)
-		} else {
-			merged = append(merged, segment{s.offset, s.content[:len(s.content):len(s.content)]}) // which append copies
-		}
-		end = s.at + uint64(len(s.content))
+		merged = append(merged, m.join(places[:n], end))
+		places = places[n:]
 	}
 	return merged, true
 }
 
-type placedSegment struct {
-	segment
-	at uint64
+// place is where a segment goes in memory, and the segment's index.
+type place struct {
+	at, end uint64
+	segment int
+}
+
+// neighbours returns how many segments from the first one on are to become one, and where that ends.
+func neighbours(places []place) (n int, end uint64) {
+	end = places[0].end
+	for n = 1; n < len(places) && places[n].at >= end && places[n].at-end <= maxGap; n++ {
+		end = places[n].end
+	}
+	return n, end
+}
+
+// join makes one segment of neighbours.
+func (m *Module) join(places []place, end uint64) segment {
+	first := places[0]
+	s := m.data[first.segment]
+	if len(places) == 1 {
+		return s
+	}
+	content := make([]byte, end-first.at)
+	for _, p := range places {
+		copy(content[p.at-first.at:], m.data[p.segment].content)
+	}
+	return segment{s.offset, content}
 }
 
 // constantOffset returns the address that an i32.const gives.
