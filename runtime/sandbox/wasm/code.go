@@ -298,6 +298,10 @@ func (m *Module) codeSection(r *reader) {
 		r.fail("%d functions and %d bodies", len(m.funcs), n)
 		return
 	}
+	if m.outline {
+		r.bytes(uint32(r.left()))
+		return
+	}
 	for i := range n {
 		size := r.u32()
 		r.within("bytes of one function", uint64(size), m.caps.BodyBytes)

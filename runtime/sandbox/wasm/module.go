@@ -58,6 +58,8 @@ type Module struct {
 	growsTables               bool
 	changesTables             bool // or drops segments
 	totals                    totals
+	outline                   bool   // the code was not read
+	facts                     *Facts // nil until the code was rewritten
 }
 
 // totals are what the caps of all functions together count.
@@ -84,7 +86,15 @@ func IsComponent(wasm []byte) bool {
 // or a *FormatError. A module that was read is not yet valid: types are not checked.
 func Parse(wasm []byte, caps Caps) (*Module, error) {
 	m := &Module{wasm: wasm, caps: caps.withDefaults()}
-	r := &reader{b: wasm}
+	if err := m.read(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// read reads the sections.
+func (m *Module) read() error {
+	r := &reader{b: m.wasm}
 	m.header(r)
 	last := 0
 	for r.more() {
@@ -93,10 +103,7 @@ func Parse(wasm []byte, caps Caps) (*Module, error) {
 	if r.err == nil && len(m.funcs) > 0 && !m.has(secCode) {
 		r.fail("%d functions without code", len(m.funcs))
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
-	return m, nil
+	return r.err
 }
 
 func (m *Module) header(r *reader) {
@@ -142,6 +149,9 @@ func (m *Module) section(r *reader, last *int) {
 	sectionReaders[s.id](m, body)
 	r.end(body, fmt.Sprintf("section %d", s.id))
 }
+
+// Bytes returns what was read, which is not copied.
+func (m *Module) Bytes() []byte { return m.wasm }
 
 func (m *Module) has(id byte) bool {
 	for _, s := range m.sections {

@@ -30,6 +30,14 @@ type Bounds struct {
 
 const defaultStack = 16 << 20
 
+// withDefaults returns the bounds with every zero replaced.
+func (b Bounds) withDefaults() Bounds {
+	if b.StackBytes == 0 {
+		b.StackBytes = defaultStack
+	}
+	return b
+}
+
 // Rewrite returns the same program with bounds built in, which is what the compiler should get:
 //
 //   - Every function charges the gauge when it is entered, and every branch back to a loop when it is reached, in proportion
@@ -48,9 +56,12 @@ const defaultStack = 16 << 20
 //     that gives an instance a shorter one, to use it again, has to find room to grow in every instance.
 //
 // The same module and bounds give the same bytes. A program that is not ended computes what it did before; one that is not
-// valid stays invalid. The error is a *FormatError for a name that is reserved, or a *CapError where the code becomes too
-// long.
+// valid stays invalid. The error is a *FormatError for a name that is reserved, a *CapError where the code becomes too long, or
+// says that the code of an outline was not read.
 func (m *Module) Rewrite(b Bounds) ([]byte, error) {
+	if m.outline {
+		return nil, errNotRead
+	}
 	if err := m.checkReserved(); err != nil {
 		return nil, err
 	}
@@ -59,15 +70,26 @@ func (m *Module) Rewrite(b Bounds) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.note()
+	return w.assemble(code), nil
+}
+
+// assemble writes the new module.
+func (w *rewriter) assemble(code []byte, more ...written) []byte {
+	sections := append(w.sections(code), more...)
+	size := 8
+	for _, s := range sections {
+		size += 6 + len(s.content)
+	}
 	var out bytes.Buffer
-	out.Grow(len(m.wasm) + len(code)/4)
-	out.Write(m.wasm[:8])
-	for _, s := range w.sections(code) {
+	out.Grow(size)
+	out.Write(w.m.wasm[:8])
+	for _, s := range sections {
 		if s.content != nil {
 			writeSection(&out, s.id, s.content)
 		}
 	}
-	return out.Bytes(), nil
+	return out.Bytes()
 }
 
 func (m *Module) checkReserved() error {
@@ -99,13 +121,10 @@ type rewriter struct {
 }
 
 func newRewriter(m *Module, b Bounds) *rewriter {
-	if b.StackBytes == 0 {
-		b.StackBytes = defaultStack
-	}
 	w := &rewriter{
 		m:      m,
 		types:  append([]FuncType(nil), m.Types...),
-		stack:  b.StackBytes / stackUnit,
+		stack:  b.withDefaults().StackBytes / stackUnit,
 		refill: uint32(m.imported[KindFunc]),
 		gauge:  uint32(m.imported[KindGlobal] + len(m.globals)),
 		data:   m.initialData(),

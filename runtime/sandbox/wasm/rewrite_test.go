@@ -142,5 +142,6 @@ func FuzzRewrite(f *testing.F) {
 		if twice, _ := m.Rewrite(Bounds{}); !slices.Equal(b, twice) {
 			t.Error("the second time it is another module")
 		}
+		checkHollow(t, m, b)
 	})
 }
