@@ -18,7 +18,7 @@ import (
 // codeCache is a directory of compiled code. wazero, which checks little of what it reads there, never sees the directory
 // itself, but a view of it that holds what was verified for as long as it is read:
 //
-//	native-1-VERSION-ARCH-OS/MODULE/KEY-SUM   code, see codeFile
+//	native-2-VERSION-ARCH-OS/MODULE/KEY-SUM   code, see codeFile
 //	staging-*/                                what a compilation is writing
 //	view-*/                                   the view of one process
 //
@@ -63,7 +63,7 @@ func (c *codeCache) open() (err error) {
 	if err := c.ensure(); err != nil {
 		return err
 	}
-	c.native = filepath.Join(c.root, strings.Join([]string{"native-1", compilerVersion(), runtime.GOARCH, runtime.GOOS}, "-"))
+	c.native = filepath.Join(c.root, strings.Join([]string{"native-2", compilerVersion(), runtime.GOARCH, runtime.GOOS}, "-"))
 	if err := os.MkdirAll(c.native, 0o700); err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // codeFile is a file of compiled code. Its name is the record of what it is: the digest of the module as the compiler got
-// it, the name by which wazero asks for it, and the SHA-256 of its content. wazero's name stands for the module, the way it
-// is compiled and the abilities of the processor, so a module has several files where machines share a directory.
+// it, the name by which wazero asks for it, and a SHA-256 of both and of its content. wazero's name stands for the module, the
+// way it is compiled and the abilities of the processor, so a module has several files where machines share a directory.
 type codeFile struct {
 	module   toolabi.Digest
 	key, sum string // 64 hexadecimal digits each
@@ -93,7 +93,7 @@ func (c *codeCache) link(f codeFile, to string) error {
 			return fmt.Errorf("%w: %w", ErrCache, err)
 		}
 	}
-	sum, err := hashFile(to)
+	sum, err := f.hash(to)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCache, err)
 	}
@@ -115,7 +115,7 @@ func (c *codeCache) adopt(module toolabi.Digest, staging, made string) (codeFile
 		return f, fmt.Errorf("%s is no name of compiled code", quote(made))
 	}
 	var err error
-	if f.sum, err = hashFile(filepath.Join(staging, made)); err != nil {
+	if f.sum, err = f.hash(filepath.Join(staging, made)); err != nil {
 		return f, fmt.Errorf("read what was compiled: %w", err)
 	}
 	to := f.path(c)
@@ -140,31 +140,6 @@ func isPlain(name string) bool {
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
-}
-
-// maxCode is the length of a file of code that is looked at, in bytes; that of the largest module that is compiled is far
-// below.
-const maxCode = 2 << 30
-
-// hashFile returns the SHA-256 of a regular file, and an error for anything else: a link, a pipe.
-func hashFile(path string) (string, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxCode {
-		return "", fmt.Errorf("%s (%s, %d bytes): %w", path, info.Mode(), info.Size(), errAltered)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func copyFile(from, to string) error {

@@ -52,7 +52,7 @@ func compiled(t testing.TB, cfg sandbox.Config, wasm []byte) (answer string, fre
 // codeFiles returns the files of code in a cache.
 func codeFiles(t testing.TB, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "native-1-*", "*", "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "native-2-*", "*", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +120,14 @@ func TestCodeThatWasAlteredIsNotRun(t *testing.T) {
 				return err
 			}
 			return os.Remove(path)
+		},
+		"of another module, under this one's key": func(t *testing.T, path string) error {
+			key, _, _ := strings.Cut(filepath.Base(path), "-")
+			_, sum, _ := strings.Cut(filepath.Base(codeFiles(t, other)[0]), "-")
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+			return write(filepath.Join(filepath.Dir(path), key+"-"+sum), valid)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +270,7 @@ func TestAViewThatWasRemovedIsMadeAgain(t *testing.T) {
 func TestACacheThatCannotBeWrittenIsDoneWithout(t *testing.T) {
 	dir := cacheFor(t)
 	box, s := open(t, sandbox.Config{CacheDir: dir})
-	native, err := filepath.Glob(filepath.Join(dir, "native-1-*"))
+	native, err := filepath.Glob(filepath.Join(dir, "native-2-*"))
 	if err != nil || len(native) != 1 {
 		t.Fatal(native, err)
 	}
