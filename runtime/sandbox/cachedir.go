@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -26,6 +27,7 @@ import (
 type codeCache struct {
 	root, native, view string
 	private            bool // root was made for this process alone
+	hollow             bool // the compiler is shown hollow modules
 	code               wazero.CompilationCache
 
 	mu    sync.Mutex     // guards what follows, and the files of the view
@@ -43,7 +45,7 @@ const (
 // openCache makes sure that nobody else can write machine code into the directory. "" stands for a directory that is
 // removed when the cache is closed.
 func openCache(dir string) (*codeCache, error) {
-	c := &codeCache{root: dir, shown: map[string]int{}}
+	c := &codeCache{root: dir, hollow: compilerVersion() == hollowed, shown: map[string]int{}}
 	if err := c.open(); err != nil {
 		c.remove()
 		return nil, fmt.Errorf("%w: %w", ErrCache, err)
@@ -156,14 +158,29 @@ func (c *codeCache) remove() {
 	}
 }
 
-// compilerVersion is the version of wazero, whose code is of no use to another version.
+// hollows says whether the compiler is shown hollow modules.
+func (c *codeCache) hollows() bool { return c != nil && c.hollow }
+
+// compilerVersion is the version of wazero, whose code is of no use to another version: that which the build has recorded, or
+// in its absence, as in tests, that which the path of its source names. "dev" is one that nothing is known of.
 func compilerVersion() string {
+	const path = "github.com/tetratelabs/wazero"
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
-			if d.Path == "github.com/tetratelabs/wazero" {
+			switch {
+			case d.Path != path:
+			case d.Replace != nil:
+				return "dev"
+			default:
 				return d.Version
 			}
 		}
+	}
+	f := runtime.FuncForPC(reflect.ValueOf(wazero.NewRuntimeConfig).Pointer())
+	file, _ := f.FileLine(f.Entry())
+	_, version, ok := strings.Cut(filepath.ToSlash(file), path+"@")
+	if version, _, found := strings.Cut(version, "/"); ok && found {
+		return version
 	}
 	return "dev"
 }

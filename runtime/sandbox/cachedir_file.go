@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,8 +16,8 @@ import (
 )
 
 // codeFile is a file of compiled code. Its name is the record of what it is: the digest of the module as the compiler got
-// it, the name by which wazero asks for it, and a SHA-256 of both and of its content. wazero's name stands for the module, the
-// way it is compiled and the abilities of the processor, so a module has several files where machines share a directory.
+// it, the name by which wazero asks for it, and a SHA-256 of both and of its content. wazero's name stands for what it is shown, the way
+// that is compiled and the abilities of the processor, so a module has several files where machines share a directory.
 type codeFile struct {
 	module   toolabi.Digest
 	key, sum string // 64 hexadecimal digits each
@@ -106,16 +107,16 @@ func (c *codeCache) link(f codeFile, to string) error {
 // drop removes a file that is not what its name says.
 func (c *codeCache) drop(f codeFile) { _ = os.RemoveAll(f.path(c)) }
 
-// adopt moves what was compiled in a staging directory into the cache. made is the file's path below that directory, in
-// two parts: the compiler's own directory and its key.
-func (c *codeCache) adopt(module toolabi.Digest, staging, made string) (codeFile, error) {
-	dir, key := filepath.Split(made)
-	f := codeFile{module: module, key: key}
-	if !isHash(key) || !isPlain(filepath.Clean(dir)) {
-		return f, fmt.Errorf("%s is no name of compiled code", quote(made))
+// adopt moves what was compiled in a staging directory into the cache. The file's path has two parts: the compiler's own
+// directory, and its name for the code.
+func (c *codeCache) adopt(module toolabi.Digest, staging string, m made) (codeFile, error) {
+	dir, own := filepath.Split(m.file)
+	f := codeFile{module: module, key: cmp.Or(m.key, own)}
+	if !isHash(own) || !isHash(f.key) || !isPlain(filepath.Clean(dir)) {
+		return f, fmt.Errorf("%s is no name of compiled code", quote(cmp.Or(m.key, m.file)))
 	}
 	var err error
-	if f.sum, err = f.hash(filepath.Join(staging, made)); err != nil {
+	if f.sum, err = f.hash(filepath.Join(staging, m.file)); err != nil {
 		return f, fmt.Errorf("read what was compiled: %w", err)
 	}
 	to := f.path(c)
@@ -124,7 +125,7 @@ func (c *codeCache) adopt(module toolabi.Digest, staging, made string) (codeFile
 	}
 	// Another process that compiled the same may have the file open, and on some systems it cannot be replaced then. It has
 	// the same name, and is verified before it is used.
-	if err := os.Rename(filepath.Join(staging, made), to); err != nil && !exists(to) {
+	if err := os.Rename(filepath.Join(staging, m.file), to); err != nil && !exists(to) {
 		return f, fmt.Errorf("%w: %w", ErrCache, err)
 	}
 	return f, nil

@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -146,128 +142,35 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 // compile returns the code of a module, from the cache where it is there as it was written. Else it is compiled, and
 // OnCompile is told.
 func (s *Sandbox) compile(ctx context.Context, e *engine, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
-	code, err := bounded(b)
+	f, err := newForm(b, s.cache.hollows())
 	if err != nil {
 		return nil, err
 	}
-	if compiled := s.cached(ctx, e, code); compiled != nil {
+	if compiled := s.cached(ctx, e, f); compiled != nil {
 		return compiled, nil
 	}
 	if s.cfg.OnCompile == nil {
-		return s.compileNew(ctx, e, code)
+		return s.compileNew(ctx, e, f)
 	}
 	event := CompileEvent{Module: info.Digest, Name: info.Manifest.Name, Size: info.Size}
 	s.cfg.OnCompile(event)
 	began := time.Now()
-	compiled, err := s.compileNew(ctx, e, code)
+	compiled, err := s.compileNew(ctx, e, f)
 	event.Done, event.Took, event.Err = true, time.Since(began), err
 	s.cfg.OnCompile(event)
 	return compiled, err
 }
 
 // cached returns code of the cache, nil if there is none that this process takes. What was altered is removed.
-func (s *Sandbox) cached(ctx context.Context, e *engine, code []byte) wazero.CompiledModule {
-	for _, f := range s.cache.files(toolabi.DigestOf(code)) {
-		compiled, err := s.take(ctx, e, code, f)
+func (s *Sandbox) cached(ctx context.Context, e *engine, f form) wazero.CompiledModule {
+	for _, file := range s.cache.files(f.digest) {
+		compiled, err := s.cache.take(ctx, e, f, file)
 		if err == nil {
 			return compiled
 		}
 		if errors.Is(err, errAltered) || errors.Is(err, errCacheDamaged) {
-			s.cache.drop(f)
+			s.cache.drop(file)
 		}
 	}
 	return nil
-}
-
-// errNotTaken is the cause of a context that has ended before it is used, which keeps a compiler from compiling.
-var errNotTaken = errors.New("the compiled code is not for this process: it was made for another processor, or by another version of the compiler")
-
-// take verifies a file of the cache and takes its code, and does not compile: errNotTaken says that the file is for another
-// processor or made by another compiler.
-func (s *Sandbox) take(ctx context.Context, e *engine, code []byte, f codeFile) (wazero.CompiledModule, error) {
-	hide, err := s.cache.show(f)
-	if err != nil {
-		return nil, err
-	}
-	defer hide()
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	cancel(errNotTaken)
-	// With one worker the compiler does not look at the context.
-	return e.compile(experimental.WithCompilationWorkers(ctx, 2), code)
-}
-
-// compileNew compiles a module, by the command if there is one. Without one, a cache that cannot be written is got around.
-func (s *Sandbox) compileNew(ctx context.Context, e *engine, code []byte) (wazero.CompiledModule, error) {
-	if s.cache == nil {
-		return s.compileHere(ctx, e, code)
-	}
-	f, err := s.stage(ctx, code)
-	if err == nil {
-		var compiled wazero.CompiledModule
-		if compiled, err = s.take(ctx, e, code, f); err == nil {
-			return compiled, nil
-		}
-	}
-	if errors.Is(err, errNoCode) || len(s.cfg.Compiler) == 0 && errors.Is(err, ErrCache) {
-		return s.compileHere(ctx, e, code)
-	}
-	return nil, err
-}
-
-// compileHere compiles a module in this process, and to its end, since what it comes to is good for the next call.
-func (s *Sandbox) compileHere(ctx context.Context, e *engine, code []byte) (wazero.CompiledModule, error) {
-	ctx = withWorkers(context.WithoutCancel(ctx))
-	compiled, err := e.compile(ctx, code)
-	if errors.Is(err, ErrCache) { // the view cannot be written; the code is in memory by the second attempt
-		compiled, err = e.compile(ctx, code)
-	}
-	return compiled, err
-}
-
-// stage compiles a module into the cache, under the budget if there is a command for it.
-func (s *Sandbox) stage(ctx context.Context, code []byte) (codeFile, error) {
-	dir, err := s.cache.staging()
-	if err != nil {
-		return codeFile{}, err
-	}
-	defer os.RemoveAll(dir)
-	var made string
-	if len(s.cfg.Compiler) > 0 {
-		made, err = s.command(ctx, dir, code)
-	} else {
-		made, err = compileInto(context.WithoutCancel(ctx), dir, code)
-	}
-	if err != nil {
-		return codeFile{}, err
-	}
-	return s.cache.adopt(toolabi.DigestOf(code), dir, made)
-}
-
-// errNoCode says that this kind of machine has no compiler: modules are interpreted, and there is nothing to keep.
-var errNoCode = errors.New("modules are interpreted here")
-
-// compileInto compiles a module into a directory that is empty and returns the path below it of the file that it made.
-func compileInto(ctx context.Context, dir string, code []byte) (string, error) {
-	cache, err := wazero.NewCompilationCacheWithDir(dir)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrCache, err)
-	}
-	defer cache.Close(ctx)
-	e := newCompiler(ctx, wazero.NewRuntimeConfig().WithCompilationCache(cache))
-	defer e.runtime.Close(ctx)
-	if _, err := e.compile(withWorkers(ctx), code); err != nil {
-		return "", err
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
-	if err != nil {
-		return "", err
-	}
-	if len(files) != 1 {
-		return "", errNoCode
-	}
-	return filepath.Rel(dir, files[0])
-}
-
-func withWorkers(ctx context.Context) context.Context {
-	return experimental.WithCompilationWorkers(ctx, min(runtime.GOMAXPROCS(0), 4))
 }

@@ -21,27 +21,26 @@ import (
 // errCompileTime is the cause of a context that ends with Config.CompileTimeout.
 var errCompileTime = errors.New("compiling took too long")
 
-// command has Config.Compiler compile a module into a directory that is empty and returns the path below it of the file that
-// it made. When it returns, the process is gone.
-func (s *Sandbox) command(ctx context.Context, dir string, code []byte) (string, error) {
+// command has Config.Compiler compile a module into a directory that is empty. When it returns, the process is gone.
+func (s *Sandbox) command(ctx context.Context, dir string, f form) (made, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.CompileTimeout, errCompileTime)
 	defer cancel()
 	argv := s.cfg.Compiler
-	args := append(argv[1:len(argv):len(argv)], dir, strconv.FormatUint(s.cfg.CompileMemory, 10), strconv.Itoa(len(code)))
+	args := append(argv[1:len(argv):len(argv)], dir, strconv.FormatUint(s.cfg.CompileMemory, 10), strconv.Itoa(len(f.whole)), strconv.Itoa(len(f.hollow)))
 	cmd := exec.CommandContext(ctx, argv[0], args...)
 	said, complained := &head{most: 64 << 10}, &head{most: 16 << 10}
 	cmd.Env, cmd.Stdout, cmd.Stderr = []string{}, said, complained
 	cmd.WaitDelay = time.Second // for what the command may have started, and that holds its streams
 	setApart(cmd)
-	if err := runFed(cmd, code); err != nil {
-		return "", s.commandError(ctx, err, complained.buf)
+	if err := runFed(cmd, f.whole, f.hollow); err != nil {
+		return made{}, s.commandError(ctx, err, complained.buf)
 	}
 	return parseReport(said.buf)
 }
 
-// runFed runs a command that is given code on its standard input, which is left open until it has ended: its end tells the
+// runFed runs a command that is given modules on its standard input, which is left open until it has ended: its end tells the
 // command that this process has died.
-func runFed(cmd *exec.Cmd, code []byte) error {
+func runFed(cmd *exec.Cmd, modules ...[]byte) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -55,7 +54,9 @@ func runFed(cmd *exec.Cmd, code []byte) error {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		_, _ = in.Write(code) // what ends it early is known better by how the process ended
+		for _, m := range modules {
+			_, _ = in.Write(m) // what ends it early is known better by how the process ended
+		}
 	}()
 	err = cmd.Wait() // closes in
 	<-written
@@ -112,10 +113,12 @@ func complaint(stderr []byte) string {
 	return ""
 }
 
-// report is what the command says on its standard output: one of the fields, as one JSON object.
+// report is what the command says on its standard output: one of the fields, with Key for a second, as one JSON object.
 type report struct {
 	// File is the path of the code, below the directory, in slashes.
 	File string `json:"file,omitempty"`
+	// Key, beside it, is the name by which the compiler asks for the code when it is shown the hollow module.
+	Key string `json:"key,omitempty"`
 	// Interpreted says that there is nothing to compile to on this machine.
 	Interpreted bool `json:"interpreted,omitempty"`
 	// Unwritten is why the code could not be written.
@@ -124,8 +127,8 @@ type report struct {
 	Malformed string `json:"malformed,omitempty"`
 }
 
-// parseReport returns the file that was made. The errors are errNoCode, ErrCache, a *LoadError, and one about the report.
-func parseReport(said []byte) (string, error) {
+// parseReport returns what was made. The errors are errNoCode, ErrCache, a *LoadError, and one about the report.
+func parseReport(said []byte) (made, error) {
 	var r report
 	d := json.NewDecoder(bytes.NewReader(said))
 	d.DisallowUnknownFields()
@@ -138,17 +141,17 @@ func parseReport(said []byte) (string, error) {
 	switch {
 	case err != nil:
 	case r.File != "":
-		return filepath.FromSlash(r.File), nil
+		return made{filepath.FromSlash(r.File), r.Key}, nil
 	case r.Interpreted:
-		return "", errNoCode
+		return made{}, errNoCode
 	case r.Unwritten != "":
-		return "", fmt.Errorf("%w: %s", ErrCache, toolabi.CleanLine(r.Unwritten, 1000))
+		return made{}, fmt.Errorf("%w: %s", ErrCache, toolabi.CleanLine(r.Unwritten, 1000))
 	case r.Malformed != "":
-		return "", refuse(Malformed, "%s", toolabi.CleanLine(r.Malformed, 1000))
+		return made{}, refuse(Malformed, "%s", toolabi.CleanLine(r.Malformed, 1000))
 	default:
 		err = errors.New("it says nothing")
 	}
-	return "", fmt.Errorf("the compiler's answer %s cannot be read: %w", quote(string(said)), err)
+	return made{}, fmt.Errorf("the compiler's answer %s cannot be read: %w", quote(string(said)), err)
 }
 
 // size writes a number of bytes for people.

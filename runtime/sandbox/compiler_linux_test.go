@@ -56,7 +56,7 @@ func TestACompilerIsBoundBeforeItReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	argv := self(t, "compile-module", cacheFor(t), "4294967296", "1")
+	argv := self(t, "compile-module", cacheFor(t), "4294967296", "1", "0")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env, cmd.ExtraFiles = []string{}, []*os.File{w}
 	in, err := cmd.StdinPipe()

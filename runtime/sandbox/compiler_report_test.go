@@ -17,7 +17,7 @@ func TestACompilerWithoutRoomSaysWhere(t *testing.T) {
 	if err := os.WriteFile(filepath.Dir(dir), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := compileReport(t.Context(), dir, []byte("\x00asm\x01\x00\x00\x00"))
+	r, err := compileReport(t.Context(), dir, form{whole: []byte("\x00asm\x01\x00\x00\x00")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +36,7 @@ func TestACompilerWithoutRoomSaysWhere(t *testing.T) {
 func FuzzReport(f *testing.F) {
 	zeros := strings.Repeat("0", 64)
 	for _, s := range []string{
+		`{"file":"wazero-v1/` + zeros + `","key":"` + zeros + `"}`, `{"file":"wazero-v1/` + zeros + `","key":"../x"}`, `{"key":"` + zeros + `"}`,
 		`{"file":"wazero-v1/` + zeros + `"}`, `{"file":"../../` + zeros + `"}`, `{"file":"/` + zeros + `"}`, `{"file":"a\u0000/` + zeros + `"}`,
 		`{"interpreted":true}`, `{"unwritten":"no\nroom\u001b[31m"}`, `{"malformed":"not\na module\u001b[31m"}`, `{"malformed":"` + strings.Repeat("é", 3000) + `"}`,
 		`{}`, `null`, `[]`, `{"file":1}`, `{"file":"x"}x`, "\xff\x00",
@@ -55,7 +56,7 @@ func FuzzReport(f *testing.F) {
 		}
 		if err == nil {
 			if _, err = c.adopt(toolabi.DigestOf(said), filepath.Join(dir, "staging"), made); err == nil {
-				t.Fatalf("%q was taken", made)
+				t.Fatalf("%+v was taken", made)
 			}
 		}
 		if text := toolabi.CleanLine(err.Error(), 4000); len(text) > 2000 || text != err.Error() {

@@ -127,7 +127,7 @@ func gone(t testing.TB, pid int) {
 // TestACompilerEndsWithWhoWantsItsWork closes the standard input of a compiler that is in the middle of a function.
 func TestACompilerEndsWithWhoWantsItsWork(t *testing.T) {
 	code := bomb(t)
-	argv := self(t, "compile-module", cacheFor(t), "4294967296", strconv.Itoa(len(code)))
+	argv := self(t, "compile-module", cacheFor(t), "4294967296", strconv.Itoa(len(code)), "0")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = []string{}
 	cmd.Stdin = bytes.NewReader(code)

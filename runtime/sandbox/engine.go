@@ -29,16 +29,21 @@ func newEngine(ctx context.Context, cfg wazero.RuntimeConfig, links ...func(cont
 	return e, nil
 }
 
+// coreFeatures are what the compiler takes, and bounds what it gets built in.
+const coreFeatures = api.CoreFeaturesV2
+
+var bounds wasm.Bounds
+
 // newCompiler makes an engine that compiles and runs nothing. Code that one compiles is what the other takes from a cache,
 // because this is the one place that says how.
 func newCompiler(ctx context.Context, cfg wazero.RuntimeConfig) *engine {
-	cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false)
+	cfg = cfg.WithCoreFeatures(coreFeatures).WithDebugInfoEnabled(false)
 	return &engine{wazero.NewRuntimeWithConfig(ctx, cfg)}
 }
 
 // bounded returns a module as the compiler gets it, with its bounds built in. The error is a *LoadError.
 func bounded(b *wasm.Module) ([]byte, error) {
-	code, err := b.Rewrite(wasm.Bounds{})
+	code, err := b.Rewrite(bounds)
 	var tooBig *wasm.CapError
 	switch {
 	case errors.As(err, &tooBig):

@@ -2,10 +2,85 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 )
+
+// Hollowed is the version of wazero that is shown hollow modules, and CompilerVersion the one that is there.
+const Hollowed = hollowed
+
+// CompilerVersion returns the version of wazero.
+func CompilerVersion() string { return compilerVersion() }
+
+// ShowWhole makes a sandbox one whose compiler is not known to take hollow modules. Nothing was loaded yet.
+func (s *Sandbox) ShowWhole() { s.cache.hollow = false }
+
+// Kept compiles modules into a cache and takes them from there as the process after that does: from an outline.
+type Kept struct {
+	// Runtime is where the modules can be instantiated.
+	Runtime wazero.Runtime
+
+	cache  *codeCache
+	engine *engine
+}
+
+// OpenKept makes a cache in a directory, for runtimes of this configuration.
+func OpenKept(t testing.TB, dir string, cfg wazero.RuntimeConfig) *Kept {
+	c, err := openCache(filepath.Join(dir, "cache"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newCompiler(t.Context(), cfg.WithCompilationCache(c.code))
+	t.Cleanup(func() {
+		_ = e.runtime.Close(context.Background())
+		_ = c.close(context.Background())
+	})
+	return &Kept{e.runtime, c, e}
+}
+
+// Compile returns a module, which was parsed under these caps, from the cache, where it puts it first.
+func (k *Kept) Compile(ctx context.Context, m *wasm.Module, caps wasm.Caps) (wazero.CompiledModule, error) {
+	f, err := newForm(m, true)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := k.cache.staging()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	made, err := compileInto(ctx, dir, f)
+	if err != nil {
+		return nil, err
+	}
+	file, err := k.cache.adopt(f.digest, dir, made)
+	if err != nil {
+		return nil, err
+	}
+	said, err := json.Marshal(m.Facts())
+	if err != nil {
+		return nil, err
+	}
+	var facts wasm.Facts
+	if err := json.Unmarshal(said, &facts); err != nil {
+		return nil, err
+	}
+	outline, err := wasm.ParseOutline(m.Bytes(), caps, facts)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = outlined(outline, f.digest); err != nil {
+		return nil, err
+	}
+	return k.cache.take(ctx, k.engine, f, file)
+}
 
 // MemoryInUse returns what all calls hold of the budget, in bytes, and how many wait.
 func (s *Sandbox) MemoryInUse() (used uint64, waiting int) {

@@ -27,9 +27,10 @@ const (
 // hostileReport is what became of a case and of the process that ran it.
 type hostileReport struct {
 	Results    []hostileResult
-	Memory     int64         // bytes over what there was before, at the peak
-	Collection time.Duration // how long half of the collections of memory took at most: one may have to wait for the machine
-	Honest     int           // calls of the honest module beside it
+	Kept       []hostileResult // from a cache that knows the modules; not where they are there for what compiling takes
+	Memory     int64           // bytes over what there was before, at the peak
+	Collection time.Duration   // how long half of the collections of memory took at most: one may have to wait for the machine
+	Honest     int             // calls of the honest module beside it
 	HonestErr  string
 	Goroutines int // that are left
 	Files      int // that are left open
@@ -101,8 +102,27 @@ func runCase(t *testing.T, c hostile.Case) (r hostileReport) {
 	stop()
 	r.Memory = peak() - before
 	h.close(t)
+	if !c.Compile {
+		r.Kept = runKept(t, c, modules)
+	}
 	r.Goroutines, r.Files = goroutinesOver(goroutines), openFiles()-files
 	return r
+}
+
+// runKept runs the modules of a case with code that was compiled before, in a sandbox that does not read theirs.
+func runKept(t *testing.T, c hostile.Case, modules [][]byte) (results []hostileResult) {
+	cfg := sandbox.Config{CacheDir: cacheFor(t)}
+	first := honestSandbox(t, cfg)
+	for _, wasm := range modules {
+		_ = first.box.Prepare(context.Background(), first.add(wasm)) // what is refused is refused again
+	}
+	first.close(t)
+	h := honestSandbox(t, cfg)
+	defer h.close(t)
+	for _, wasm := range modules {
+		results = append(results, h.hostile(c, wasm))
+	}
+	return results
 }
 
 // goroutinesOver returns how many goroutines there are over n. One that has been told to end may not have ended yet; each

@@ -73,8 +73,13 @@ func runHostile(t *testing.T, c hostile.Case) hostileReport {
 	if err := json.Unmarshal(b, &r); err != nil {
 		t.Fatal(err)
 	}
-	for i, got := range r.Results {
-		checkResult(t, c, i, got)
+	for _, results := range [][]hostileResult{r.Results, r.Kept} {
+		for i, got := range results {
+			checkResult(t, c, i, got)
+		}
+	}
+	if !c.Compile && len(r.Kept) != len(r.Results) {
+		t.Errorf("%d modules were run, and %d from a cache", len(r.Results), len(r.Kept))
 	}
 	if r.Honest == 0 || r.HonestErr != "" {
 		t.Errorf("the honest module beside it was called %d times: %s", r.Honest, r.HonestErr)

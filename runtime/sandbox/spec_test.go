@@ -31,9 +31,10 @@ func specDir(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(out)), "internal/integration_test/spectest")
 }
 
-// TestTheSpecificationHoldsForRewrittenModules runs the whole test suite of WebAssembly 2.0 twice, on wazero as it is and on
-// modules that were rewritten: the same modules have to be refused, and everything has to give the same result or the same
-// trap. Modules that import from each other are refused by both, since nothing is registered.
+// TestTheSpecificationHoldsForRewrittenModules runs the whole test suite of WebAssembly 2.0 three times, on wazero as it is, on
+// modules that were rewritten, and on those from a cache, from which wazero takes the code of a hollow module: the same modules
+// have to be refused, and everything has to give the same result or the same trap, and rewritten at the same price. Modules that
+// import from each other are refused by all, since nothing is registered.
 func TestTheSpecificationHoldsForRewrittenModules(t *testing.T) {
 	dir := specDir(t)
 	scripts, err := filepath.Glob(filepath.Join(dir, "v2/testdata/*.json"))
@@ -58,16 +59,18 @@ func TestTheSpecificationHoldsForRewrittenModules(t *testing.T) {
 type spec struct {
 	t                         *testing.T
 	dir                       string
-	raw, bounded              *specSide
+	raw, bounded, kept        *specSide
 	modules, refused, actions int
 }
 
-// specSide is one of the two runtimes.
+// specSide is one of the three runtimes.
 type specSide struct {
 	runtime wazero.Runtime
 	last    api.Module
 	named   map[string]api.Module
 	rewrite bool
+	kept    *sandbox.Kept // where rewritten modules are taken from
+	said    string        // the last error, with its trace
 }
 
 var errStack = errors.New("stack overflow")
@@ -78,12 +81,15 @@ func newSpec(t *testing.T, dir string) *spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, side := range []**specSide{&s.raw, &s.bounded} {
-		*side = &specSide{
-			runtime: wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2)),
-			named:   map[string]api.Module{}, rewrite: side == &s.bounded,
+	for _, side := range []**specSide{&s.raw, &s.bounded, &s.kept} {
+		*side = &specSide{named: map[string]api.Module{}, rewrite: side != &s.raw}
+		if side == &s.kept {
+			(*side).kept = sandbox.OpenKept(t, t.TempDir(), wazero.NewRuntimeConfig())
+			(*side).runtime = (*side).kept.Runtime
+		} else {
+			(*side).runtime = wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false))
+			t.Cleanup(func() { _ = (*side).runtime.Close(context.Background()) })
 		}
-		t.Cleanup(func() { _ = (*side).runtime.Close(context.Background()) })
 		if _, err := (*side).runtime.Instantiate(t.Context(), host); err != nil {
 			t.Fatal(err)
 		}
@@ -144,9 +150,9 @@ func (s *spec) command(c specCommand, dir string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		errRaw, errBounded := s.raw.load(s.t, b, c), s.bounded.load(s.t, b, c)
-		if (errRaw == nil) != (errBounded == nil) {
-			s.t.Errorf("line %d, %s %s: wazero says %v, rewritten it says %v", c.Line, c.Type, c.Filename, errRaw, errBounded)
+		errRaw, errBounded, errKept := s.raw.load(s.t, b, c), s.bounded.load(s.t, b, c), s.kept.load(s.t, b, c)
+		if (errRaw == nil) != (errBounded == nil) || (errRaw == nil) != (errKept == nil) {
+			s.t.Errorf("line %d, %s %s: wazero says %v, rewritten it says %v, from the cache %v", c.Line, c.Type, c.Filename, errRaw, errBounded, errKept)
 		}
 		if errRaw == nil {
 			s.modules++
@@ -159,27 +165,22 @@ func (s *spec) command(c specCommand, dir string) {
 		if raw != bounded {
 			s.t.Errorf("line %d, %s of %s: wazero gives %s, rewritten it gives %s", c.Line, c.Type, c.Action.Field, raw, bounded)
 		}
+		if kept := s.kept.act(s.t.Context(), c); kept != bounded || s.kept.said != s.bounded.said || s.kept.gauge(c) != s.bounded.gauge(c) {
+			s.t.Errorf("line %d, %s of %s: compiled it gives %s, from the cache %s; gauges %x and %x; it says %q and %q", c.Line, c.Type, c.Action.Field,
+				bounded, kept, s.bounded.gauge(c), s.kept.gauge(c), s.bounded.said, s.kept.said)
+		}
 	}
 }
 
 // load instantiates a module, and remembers it under the name it has in the script.
 func (p *specSide) load(t *testing.T, b []byte, c specCommand) error {
 	ctx := t.Context()
-	if p.rewrite {
-		m, err := wasm.Parse(b, wasm.Caps{Tables: 100, BranchTargets: 1 << 20, Customs: 10_000})
-		if err != nil {
-			return err
-		}
-		if b, err = m.Rewrite(wasm.Bounds{}); err != nil {
-			return err
-		}
-		if len(m.Memories) > 0 {
-			ctx = sandbox.WithMemory(ctx, t, m.Memories[0].Max)
-		}
-	}
-	compiled, err := p.runtime.CompileModule(ctx, b)
+	compiled, most, err := p.compile(ctx, b)
 	if err != nil {
 		return err
+	}
+	if most != nil {
+		ctx = sandbox.WithMemory(ctx, t, *most)
 	}
 	mod, err := p.runtime.InstantiateModule(ctx, compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if c.Type != "module" {
@@ -192,12 +193,50 @@ func (p *specSide) load(t *testing.T, b []byte, c specCommand) error {
 	return err
 }
 
+// compile also returns the maximum that a rewritten module gives its memory, nil if it has none of its own.
+func (p *specSide) compile(ctx context.Context, b []byte) (compiled wazero.CompiledModule, most *uint32, err error) {
+	if !p.rewrite {
+		compiled, err = p.runtime.CompileModule(ctx, b)
+		return compiled, nil, err
+	}
+	caps := wasm.Caps{Tables: 100, BranchTargets: 1 << 20, Customs: 10_000}
+	m, err := wasm.Parse(b, caps)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(m.Memories) > 0 {
+		most = &m.Memories[0].Max
+	}
+	if p.kept != nil {
+		compiled, err = p.kept.Compile(ctx, m, caps)
+		return compiled, most, err
+	}
+	if b, err = m.Rewrite(wasm.Bounds{}); err != nil {
+		return nil, nil, err
+	}
+	compiled, err = p.runtime.CompileModule(ctx, b)
+	return compiled, most, err
+}
+
+// module returns what an action is about, nil if it is not there.
+func (p *specSide) module(c specCommand) api.Module {
+	if c.Action.Module != "" {
+		return p.named[c.Action.Module]
+	}
+	return p.last
+}
+
+// gauge returns what is left to the module of an action.
+func (p *specSide) gauge(c specCommand) uint64 {
+	if mod := p.module(c); mod != nil {
+		return mod.ExportedGlobal(wasm.GaugeExport).Get()
+	}
+	return 0
+}
+
 // act calls a function or reads a global, and returns what came of it as text.
 func (p *specSide) act(ctx context.Context, c specCommand) string {
-	mod := p.last
-	if c.Action.Module != "" {
-		mod = p.named[c.Action.Module]
-	}
+	mod := p.module(c)
 	if mod == nil {
 		return "no module"
 	}
@@ -216,7 +255,8 @@ func (p *specSide) act(ctx context.Context, c specCommand) string {
 		stack = append(stack, a.slots()...)
 	}
 	results, err := f.Call(ctx, stack...)
-	if err != nil {
+	if p.said = ""; err != nil {
+		p.said = err.Error()
 		if g, ok := mod.ExportedGlobal(wasm.GaugeExport).(api.MutableGlobal); ok { // a sandbox would throw the instance away
 			g.Set(uint64(wasm.NewGauge(1 << 20)))
 		}
