@@ -310,6 +310,20 @@ func TestLimitsOfACallAreKept(t *testing.T) {
 	}
 }
 
+// TestAConfiguredLimitNeedNotBeWholePages: a hundred million bytes are a limit too.
+func TestAConfiguredLimitNeedNotBeWholePages(t *testing.T) {
+	for _, limit := range []uint64{100_000_000, 131_073} {
+		box, s := open(t, sandbox.Config{Limits: toolabi.Limits{MemoryBytes: limit}})
+		inv := toolabi.Invocation{Module: s.add(echo(t)), Tool: "echo", Input: []byte("{}")}
+		for range 2 {
+			if out, err := box.Invoke(t.Context(), inv, nil); err != nil || out.Err != nil {
+				t.Fatalf("under a limit of %d bytes it came to %v, %v", limit, out.Err, err)
+			}
+		}
+		wantPool(t, box, 1, 1)
+	}
+}
+
 // TestWhatInitializeSaidIsSaidByEveryCall: what a module writes while it starts belongs to each of its calls.
 func TestWhatInitializeSaidIsSaidByEveryCall(t *testing.T) {
 	g := newGuest()

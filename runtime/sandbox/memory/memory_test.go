@@ -83,6 +83,26 @@ func TestARegionThatCannotBeIsAnError(t *testing.T) {
 	}
 }
 
+// TestTheLimitOfARegionIsAnyNumber: a person chose it, and not with pages in mind.
+func TestTheLimitOfARegionIsAnyNumber(t *testing.T) {
+	image := content(PageSize)
+	for _, limit := range []uint64{PageSize + 1, 2*PageSize - 1, 1_000_000} {
+		for _, w := range ways() {
+			i, r := w.kind.NewImage(image), reserve1(t, w, limit)
+			defer i.Close()
+			if err := w.adopt(r, i); err != nil {
+				t.Errorf("%s: a region of %d bytes: %v", w.name, limit, err)
+				continue
+			}
+			first(t, r, limit/PageSize*PageSize)[0]++
+			if err := r.Reset(); err != nil {
+				t.Error(err)
+			}
+			isReset(t, r, image, limit/PageSize*PageSize)
+		}
+	}
+}
+
 // content is what an image has in these tests: pages of zeros, full pages, and some that are zero but for a byte.
 func content(size int) []byte {
 	b := make([]byte, size)

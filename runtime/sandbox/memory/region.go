@@ -32,6 +32,7 @@ func (k Kind) Reserve(limit uint64) (Region, error) {
 	if limit > maxInt {
 		return nil, errors.New("that is more than this processor can address")
 	}
+	limit = (limit + PageSize - 1) / PageSize * PageSize // the system protects and watches whole pages
 	if k == Portable {
 		return &copied{limit: limit}, nil
 	}
