@@ -70,26 +70,40 @@ func (h *counting) settle(g wasm.Gauge) {
 	h.filled = g.Fuel()
 }
 
-// calls makes calls in one new instance, one after the other, and returns the fuel that each used.
-func (h *counting) calls(t *testing.T, request toolabi.Request, reply []byte, n int) (fuel []int64) {
+// instance returns a new instance that has started.
+func (h *counting) instance(t *testing.T) api.Module {
 	mod, err := h.runtime.InstantiateModule(t.Context(), h.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	invoke, gauge := mod.ExportedFunction(toolabi.ExportInvoke), mod.ExportedGlobal(wasm.GaugeExport)
+	return mod
+}
+
+// call calls an exported function and returns its result and the fuel that it used.
+func (h *counting) call(ctx context.Context, t *testing.T, mod api.Module, name string, params ...uint64) (result uint64, fuel int64) {
+	gauge := mod.ExportedGlobal(wasm.GaugeExport)
+	h.settle(wasm.Gauge(gauge.Get()))
+	h.used = 0
+	results, err := mod.ExportedFunction(name).Call(ctx, params...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.settle(wasm.Gauge(gauge.Get()))
+	return results[0], h.used
+}
+
+// calls makes calls in one new instance, one after the other, and returns the fuel that each used.
+func (h *counting) calls(t *testing.T, request toolabi.Request, reply []byte, n int) (fuel []int64) {
+	mod := h.instance(t)
 	call := &rawCall{input: toolabi.AppendRequest(nil, request), reply: reply}
+	ctx := context.WithValue(t.Context(), rawCallKey{}, call)
 	for range n {
-		h.settle(wasm.Gauge(gauge.Get()))
-		h.used, call.output = 0, nil
-		status, err := invoke.Call(context.WithValue(t.Context(), rawCallKey{}, call), uint64(len(call.input)))
-		if err != nil || status[0] != 0 {
-			t.Fatal(status, err)
+		call.output = nil
+		status, used := h.call(ctx, t, mod, toolabi.ExportInvoke, uint64(len(call.input)))
+		if r, err := toolabi.DecodeReply(call.output); err != nil || r.Err != nil || status != 0 {
+			t.Fatal(status, err, r.Err)
 		}
-		if r, err := toolabi.DecodeReply(call.output); err != nil || r.Err != nil {
-			t.Fatal(err, r.Err)
-		}
-		h.settle(wasm.Gauge(gauge.Get()))
-		fuel = append(fuel, h.used)
+		fuel = append(fuel, used)
 	}
 	return fuel
 }

@@ -64,9 +64,24 @@ func endless() []Case {
 		stopped("W22", "loop-of-divisions", func(t *tool) {
 			t.invoke(0, Loop, I64Const(-1<<62), Times(1000, I64Const(3), []byte{0x7f}), Drop, Br(0), End)
 		}),
+		stopped("W22", "loop-by-number", byNumber(I32Const(0), LocalSet(1), Br(1))),
+		stopped("W22", "loop-by-number-beyond-the-table", byNumber(I32Const(-1), LocalSet(1), Br(1))),
+		stopped("W22", "loop-by-number-behind-one-that-goes-ahead", byNumber(I32Const(1), LocalSet(1), I32Const(0), LocalSet(1), Br(1))),
+		stopped("W22", "loop-by-number-in-another-local", byNumber(I32Const(1), LocalSet(0), Br(1))),
+		stopped("W22", "loop-by-number-that-is-computed", byNumber(I32Const(0), I32Const(0), I32Add, LocalSet(1), Br(1))),
+		stopped("W22", "loop-by-number-to-the-loop", func(t *tool) {
+			t.invoke(1, Loop, Block, LocalGet(1), BrTable(0, 1), End, I32Const(1), LocalSet(1), Br(0), End)
+		}),
 		stopped("W22", "loop-of-memory", func(t *tool) {
 			t.invoke(0, Loop, I32Const(0), I32Const(0), I32Load, I32Store, Br(0), End)
 		}),
+	}
+}
+
+// byNumber goes to the first of two parts by number, where more stands.
+func byNumber(more ...[]byte) func(*tool) {
+	return func(t *tool) {
+		t.invoke(1, Loop, Block, Block, LocalGet(1), BrTable(0, 1, 0), End, slices.Concat(more...), End, End)
 	}
 }
 

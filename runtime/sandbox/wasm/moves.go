@@ -35,6 +35,8 @@ func many(n uint32) uint64 {
 type scale struct {
 	m      *Module
 	last   instr
+	before instr  // the one before that
+	total  uint64 // the weight up to here
 	labels []ends
 	moved  uint64 // values that the last instruction moved, when they were many
 	along  uint64 // values that it may move, those of every target of a br_table
@@ -44,6 +46,9 @@ type scale struct {
 	sets   uint64 // how often a local was set so far
 	merged uint64 // all locals that were moved
 	plain  uint64 // the weight without what was moved
+
+	opening *dispatch // of which some instructions were read
+	jump    jump      // of the last instruction
 }
 
 // ends are how many values go along to a label with a branch, and are there at the end of its block. sets are those of the
@@ -52,6 +57,9 @@ type ends struct {
 	branch, end uint32
 	merges      bool
 	sets        uint64
+	dispatch    *dispatch // that the block is
+	part        *dispatch // that the block belongs to
+	place       int       // which of its blocks it is
 }
 
 func (m *Module) newScale(f *function) scale {
@@ -60,9 +68,10 @@ func (m *Module) newScale(f *function) scale {
 }
 
 // weigh returns what an instruction weighs, together with the values that it moves: those that go along with a branch, a
-// call or the end of a block may each be a load and a store. Its indices have been checked; code is what it was read from.
+// call or the end of a block may each be a load and a store. A branch that goes ahead by way of a dispatch weighs that too. Its indices have been checked; code is what it was read from.
 func (s *scale) weigh(in *instr, code []byte) uint64 {
 	s.moved, s.along, s.met = 0, 0, 0
+	s.follow(in, code)
 	switch in.op {
 	case opBlock, opLoop, opIf:
 		s.begin(in)
@@ -85,8 +94,13 @@ func (s *scale) weigh(in *instr, code []byte) uint64 {
 	}
 	w := weight(in, &s.last)
 	s.plain += w
-	s.last = *in
-	return w + s.moved + s.met
+	s.before, s.last = s.last, *in
+	w += s.moved + s.met
+	if s.jump.forward {
+		w += s.jump.through
+	}
+	s.total += w
+	return w
 }
 
 // mergedPerWeight is how many values may be moved where paths meet, for the weight of the code, before each has a place of
@@ -110,6 +124,10 @@ func (s *scale) begin(in *instr) {
 	if in.op == opLoop {
 		l.branch = sh.params
 		s.moved = many(sh.params)
+	}
+	if in.op == opBlock && s.opening != nil {
+		l.part, l.place = s.opening, len(s.opening.blocks)
+		s.opening.blocks = append(s.opening.blocks, passed{})
 	}
 	s.labels = append(s.labels, l)
 	s.kept += many(sh.params) + many(sh.results)

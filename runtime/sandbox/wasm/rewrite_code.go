@@ -137,7 +137,7 @@ func (b *body) instruction(in *instr) {
 	case opEnd:
 		b.labels = b.labels[:len(b.labels)-1]
 	case opBr, opBrIf:
-		if l := b.label(in.a); l.loop {
+		if l := b.label(in.a); l.loop && !b.scale.jump.forward {
 			b.copyUpTo(in.at)
 			b.branch(in, l)
 		}
@@ -173,8 +173,14 @@ func (b *body) label(depth uint32) label {
 	return b.labels[len(b.labels)-1-int(depth)]
 }
 
-// back is what a branch to a loop charges: what can have run since the loop began, which only goes forward.
-func (b *body) back(l label) uint64 { return 1 + (b.weight-l.start)/fuelUnit }
+// back is what a branch to a loop charges: the code between where it goes and where it stands, which can now run again. What lies
+// ahead of where it stands was charged for and did not run, so that one which goes ahead charges nothing.
+func (b *body) back(l label) uint64 {
+	if j := b.scale.jump; j.known {
+		return 1 + (b.weight-j.from+j.through)/fuelUnit
+	}
+	return 1 + (b.weight-l.start)/fuelUnit
+}
 
 // branch writes a br or br_if to a loop. It is taken where the fuel lasts, and otherwise after the refill.
 func (b *body) branch(in *instr, l label) {

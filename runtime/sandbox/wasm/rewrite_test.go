@@ -113,6 +113,10 @@ func FuzzRewrite(f *testing.F) {
 		written{secElement, []byte{2, 0, opI32Const, 0, opEnd, 2, 0, 1, 5, FuncRef, 1, opRefFunc, 1, opEnd}},
 		written{secCode, []byte{2, 9, 0, opLoop, 0x40, opCall, 1, opBr, 0, opEnd, opEnd, 3, 0, opReturn, opEnd}},
 	))
+	f.Add(module(
+		written{secType, []byte{1, 0x60, 0, 0}}, written{secFunction, []byte{1, 0}},
+		written{secCode, []byte{1, 24, 1, 1, I32, opLoop, 0x40, opBlock, 0x40, opLocalGet, 0, opBrTable, 1, 0, 0, opEnd, opI32Const, 0, opLocalSet, 0, opBr, 0, opEnd, opEnd}},
+	))
 	f.Fuzz(func(t *testing.T, wasm []byte) {
 		m, err := Parse(wasm, Caps{})
 		if err != nil {
