@@ -44,8 +44,8 @@ func BenchmarkInspect(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad makes a module ready in a new sandbox: by compiling it here or by a command, and from the cache, where most
-// of the time goes into hashing and reading what was compiled.
+// BenchmarkLoad makes a module ready in a new sandbox: by compiling it here or by a command, from the cache, where nothing of its
+// code is read and most of the time goes into hashing and reading what was compiled, and from a cache of code alone.
 func BenchmarkLoad(b *testing.B) {
 	for _, module := range []struct {
 		name string
@@ -54,8 +54,11 @@ func BenchmarkLoad(b *testing.B) {
 		for _, way := range []struct {
 			name     string
 			compiler []string
-			kept     bool
-		}{{"here", nil, false}, {"command", self(b, "compile-module"), false}, {"cached", nil, true}} {
+			remove   func(testing.TB, string) []string // what of the cache
+		}{
+			{"here", nil, codeFiles}, {"command", self(b, "compile-module"), codeFiles},
+			{"cached", nil, func(testing.TB, string) []string { return nil }}, {"unjudged", nil, judgedFiles},
+		} {
 			b.Run(module.name+"/"+way.name, func(b *testing.B) {
 				dir := cacheFor(b)
 				load := func() {
@@ -69,12 +72,11 @@ func BenchmarkLoad(b *testing.B) {
 					}
 				}
 				load()
+				b.SetBytes(int64(len(module.wasm)))
 				for b.Loop() {
-					if !way.kept {
-						for _, f := range codeFiles(b, dir) {
-							if err := os.Remove(f); err != nil {
-								b.Fatal(err)
-							}
+					for _, f := range way.remove(b, dir) {
+						if err := os.Remove(f); err != nil {
+							b.Fatal(err)
 						}
 					}
 					load()

@@ -20,6 +20,7 @@ import (
 // itself, but a view of it that holds what was verified for as long as it is read:
 //
 //	native-2-VERSION-ARCH-OS/MODULE/KEY-SUM   code, see codeFile
+//	judged-1/MODULE/RULES-SUM                 what else is known of a module, see judgements
 //	staging-*/                                what a compilation is writing
 //	view-*/                                   the view of one process
 //

@@ -1,15 +1,16 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -116,49 +117,110 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 			err = fmt.Errorf("load module %s: %v", d.Short(), r)
 		}
 	}()
-	bytes, err := s.cfg.Source(context.WithoutCancel(ctx), d)
+	info, err := s.judged(ctx, d)
 	if err != nil {
-		return fmt.Errorf("load module %s: %w", d.Short(), err)
-	}
-	if got := toolabi.DigestOf(bytes); got != d {
-		return named(refuse(WrongDigest, "its source gave bytes with the digest %s", got.Short()), d.Short())
-	}
-	var b *wasm.Module
-	if b, m.info, err = inspect(bytes, s.cfg.Caps); err != nil {
-		return named(err, d.Short())
-	}
-	if m.engine, err = s.engineFor(ctx, m.info.Manifest); err != nil {
 		return err
 	}
+	if m.engine, err = s.engineFor(ctx, info.Manifest); err != nil {
+		return err
+	}
+	if m.compiled, err = s.compile(ctx, m.engine, info); err != nil {
+		return named(err, d.Short())
+	}
+	b := info.read.parsed
 	m.beside = b.InstanceBytes()
 	globals, plain := b.MutableGlobals()
-	if s.cfg.Instances != Fresh && m.info.Manifest.Command == nil && plain && !b.ChangesTables() {
+	if s.cfg.Instances != Fresh && info.Manifest.Command == nil && plain && !b.ChangesTables() {
 		m.pool = &pool{globals: globals}
 	}
-	m.compiled, err = s.compile(ctx, m.engine, b, m.info)
-	return named(err, d.Short())
+	used := *info
+	used.read = nil // the bytes are not needed any more
+	m.info = &used
+	return nil
+}
+
+// judged returns a module, which is had from its source, read and judged.
+func (s *Sandbox) judged(ctx context.Context, d toolabi.Digest) (*Module, error) {
+	wasm, err := s.cfg.Source(context.WithoutCancel(ctx), d)
+	if err != nil {
+		return nil, fmt.Errorf("load module %s: %w", d.Short(), err)
+	}
+	if got := toolabi.DigestOf(wasm); got != d {
+		return nil, named(refuse(WrongDigest, "its source gave bytes with the digest %s", got.Short()), d.Short())
+	}
+	m, err := inspect(wasm, d, s.cfg.Caps, s.known)
+	return m, named(err, d.Short())
 }
 
 // compile returns the code of a module, from the cache where it is there as it was written. Else it is compiled, and
 // OnCompile is told.
-func (s *Sandbox) compile(ctx context.Context, e *engine, b *wasm.Module, info *Module) (wazero.CompiledModule, error) {
+func (s *Sandbox) compile(ctx context.Context, e *engine, m *Module) (wazero.CompiledModule, error) {
+	compiled, tried := s.compiledBefore(ctx, e, m)
+	if compiled != nil {
+		return compiled, nil
+	}
+	b, err := m.read.whole()
+	if err != nil {
+		return nil, err
+	}
 	f, err := newForm(b, s.cache.hollows())
 	if err != nil {
 		return nil, err
 	}
-	if compiled := s.cached(ctx, e, f); compiled != nil {
-		return compiled, nil
+	same := bytes.Equal(f.shown(), tried.shown())
+	if !same {
+		compiled = s.cached(ctx, e, f)
 	}
+	if compiled == nil {
+		if compiled, err = s.compileTold(ctx, e, m, f); err != nil {
+			return nil, err
+		}
+	}
+	if !same {
+		s.keep(m.Digest, judgement{f.digest, b.Facts()})
+	}
+	return compiled, nil
+}
+
+// compiledBefore returns the code of a module whose code was not read, nil if it is not there, and what it asked for.
+func (s *Sandbox) compiledBefore(ctx context.Context, e *engine, m *Module) (compiled wazero.CompiledModule, tried form) {
+	known := m.read.known
+	if known == nil || !s.cache.hollows() {
+		return nil, form{}
+	}
+	tried, err := outlined(m.read.parsed, known.code)
+	if err != nil {
+		return nil, form{}
+	}
+	return s.cached(ctx, e, tried), tried
+}
+
+// compileTold compiles a module and tells OnCompile.
+func (s *Sandbox) compileTold(ctx context.Context, e *engine, m *Module, f form) (wazero.CompiledModule, error) {
 	if s.cfg.OnCompile == nil {
 		return s.compileNew(ctx, e, f)
 	}
-	event := CompileEvent{Module: info.Digest, Name: info.Manifest.Name, Size: info.Size}
+	event := CompileEvent{Module: m.Digest, Name: m.Manifest.Name, Size: m.Size}
 	s.cfg.OnCompile(event)
 	began := time.Now()
 	compiled, err := s.compileNew(ctx, e, f)
 	event.Done, event.Took, event.Err = true, time.Since(began), err
 	s.cfg.OnCompile(event)
 	return compiled, err
+}
+
+// keep remembers what was read of a module whose code is in the cache, in the place of what was known. Where that cannot be
+// written, it is read another time.
+func (s *Sandbox) keep(module toolabi.Digest, j judgement) {
+	if s.known.dir == "" || len(s.cache.files(j.code)) == 0 {
+		return
+	}
+	dir, err := s.cache.staging()
+	if err != nil {
+		return
+	}
+	defer os.RemoveAll(dir)
+	_ = s.known.keep(module, j, dir)
 }
 
 // cached returns code of the cache, nil if there is none that this process takes. What was altered is removed.

@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/wrun-dev/wrun/runtime/sandbox/wasm"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // Hollowed is the version of wazero that is shown hollow modules, and CompilerVersion the one that is there.
@@ -21,6 +22,20 @@ func CompilerVersion() string { return compilerVersion() }
 
 // ShowWhole makes a sandbox one whose compiler is not known to take hollow modules. Nothing was loaded yet.
 func (s *Sandbox) ShowWhole() { s.cache.hollow = false }
+
+// Judge writes into a cache what is to be known of a module, true or not.
+func Judge(t testing.TB, cache string, module, code toolabi.Digest, facts wasm.Facts, caps wasm.Caps) {
+	t.Helper()
+	if err := judgementsIn(cache, caps).keep(module, judgement{code, facts}, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// JudgementFile returns the path of a judgement under the default caps that says this of a module.
+func JudgementFile(cache string, module toolabi.Digest, content []byte) string {
+	j := judgementsIn(cache, wasm.Caps{})
+	return filepath.Join(j.dir, module.String(), j.rules+"-"+j.sum(module, content))
+}
 
 // Kept compiles modules into a cache and takes them from there as the process after that does: from an outline.
 type Kept struct {

@@ -27,21 +27,36 @@ type Module struct {
 	Exports []string
 	// MemoryMin and MemoryMax are the bounds of its memory in bytes; MemoryMax is 0 when it names none, or names 0.
 	MemoryMin, MemoryMax uint64
+
+	read *reading // nil unless Inspect took the module
 }
 
 // Inspect reads a module and judges it: structure, caps, ABI, imports, manifest, in this order. The error is a *LoadError;
-// the Module is not nil as soon as the structure could be read, and then holds what is known beside the error.
-func Inspect(module []byte) (*Module, error) {
-	_, m, err := inspect(module, wasm.Caps{})
-	return m, err
+// the Module is not nil as soon as the structure could be read, and then holds what is known beside the error. It keeps the
+// bytes, which must not change.
+func Inspect(module []byte) (*Module, error) { return InspectCached(module, "") }
+
+// InspectCached is Inspect for somebody who has a Config.CacheDir. Of a module that was compiled into it by this version, under the
+// default caps, the code is not read again, which is most of the work.
+func InspectCached(module []byte, cacheDir string) (*Module, error) {
+	return inspect(module, toolabi.DigestOf(module), wasm.Caps{}, lookAtJudgements(cacheDir, wasm.Caps{}))
 }
 
-func inspect(module []byte, caps wasm.Caps) (*wasm.Module, *Module, error) {
-	b, err := parse(module, caps)
+func inspect(module []byte, digest toolabi.Digest, caps wasm.Caps, known judgements) (*Module, error) {
+	r, err := read(module, digest, caps, known)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m := describeModule(module, b)
+	m := describeModule(digest, r.parsed)
+	if err := m.judge(r.parsed); err != nil {
+		return m, err
+	}
+	m.read = r
+	return m, nil
+}
+
+// judge holds a module against the ABI, its imports and its manifest.
+func (m *Module) judge(b *wasm.Module) error {
 	badManifest := m.readManifest(b) // first, because it says by which rules the module is judged; told last all the same
 	checks := []func(*wasm.Module) error{checkABI, checkImports}
 	var bad *LoadError
@@ -54,10 +69,10 @@ func inspect(module []byte, caps wasm.Caps) (*wasm.Module, *Module, error) {
 	m.listWASI(b)
 	for _, check := range checks {
 		if err := check(b); err != nil {
-			return b, m, err
+			return err
 		}
 	}
-	return b, m, badManifest
+	return badManifest
 }
 
 func (m *Module) isProgram() bool { return m.Manifest != nil && m.Manifest.Command != nil }
@@ -79,8 +94,8 @@ func parse(module []byte, caps wasm.Caps) (*wasm.Module, error) {
 	return nil, refuse(Malformed, "malformed WebAssembly: %w", err)
 }
 
-func describeModule(module []byte, b *wasm.Module) *Module {
-	m := &Module{Digest: toolabi.DigestOf(module), Size: len(module)}
+func describeModule(digest toolabi.Digest, b *wasm.Module) *Module {
+	m := &Module{Digest: digest, Size: len(b.Bytes())}
 	for _, e := range b.Exports {
 		m.Exports = append(m.Exports, e.Name)
 	}

@@ -68,6 +68,7 @@ type Sandbox struct {
 	compiler wazero.RuntimeConfig
 	engine   *engine // for modules of ABI 1
 	cache    *codeCache
+	known    judgements
 	budget   *budget
 	calls    sync.Pool // of *call: states of calls that are over
 
@@ -108,6 +109,9 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 			return nil, err
 		}
 		s.compiler = s.compiler.WithCompilationCache(s.cache.code)
+		if !s.cache.private {
+			s.known = judgementsIn(s.cache.root, cfg.Caps)
+		}
 	}
 	if s.engine, err = newEngine(ctx, s.compiler, linkABI, linkWASI); err != nil {
 		return nil, errors.Join(err, s.cache.close(ctx))
