@@ -71,6 +71,7 @@ type Host struct {
 	journal *boltdb.Journal
 	sandbox *sandbox.Sandbox
 	engine  *runtime.Engine
+	cache   string // Config.Cache
 
 	mu      sync.Mutex
 	modules map[toolabi.Digest][]byte // guarded by mu: added, perhaps not yet stored
@@ -92,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{journal: j, modules: map[toolabi.Digest][]byte{}}
+	h := &Host{journal: j, cache: cfg.Cache, modules: map[toolabi.Digest][]byte{}}
 	if err := h.join(ctx, cfg); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -137,34 +138,54 @@ func CheckModule(wasm []byte) (*sandbox.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range m.Manifest.Capabilities {
+	if err := checkManifest(m.Manifest); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// checkManifest judges what a manifest asks for.
+func checkManifest(m *toolabi.Manifest) error {
+	for _, c := range m.Capabilities {
 		if err := hostfuncs.CheckTargets(c); err != nil {
-			return nil, &sandbox.LoadError{Kind: sandbox.BadManifest, Err: err}
+			return &sandbox.LoadError{Kind: sandbox.BadManifest, Err: err}
 		}
 	}
-	for _, t := range m.Manifest.Tools {
+	for _, t := range m.Tools {
 		for what, schema := range map[string]toolabi.RawJSON{"input": t.Input, "output": t.Output} {
 			if len(schema) == 0 {
 				continue
 			}
 			if err := runtime.CheckSchema(schema); err != nil {
-				return nil, &sandbox.LoadError{Kind: sandbox.BadManifest, Err: fmt.Errorf("tool %s: %s schema: %w", t.Name, what, err)}
+				return &sandbox.LoadError{Kind: sandbox.BadManifest, Err: fmt.Errorf("tool %s: %s schema: %w", t.Name, what, err)}
 			}
 		}
 	}
-	return m, nil
+	return nil
 }
 
 // AddModule judges a module as CheckModule does and makes it known, so that runs can be started with it. It is stored with the
-// first run that names it. Errors: *sandbox.LoadError.
+// first run that names it, and must not be changed. Errors: *sandbox.LoadError.
 func (h *Host) AddModule(wasm []byte) (runtime.Module, error) {
-	m, err := CheckModule(wasm)
+	m, err := sandbox.InspectCached(wasm, h.cache)
 	if err != nil {
 		return runtime.Module{}, err
 	}
+	return h.AddInspected(m)
+}
+
+// AddInspected is AddModule for a module that sandbox.Inspect or InspectCached took, which is not read again.
+func (h *Host) AddInspected(m *sandbox.Module) (runtime.Module, error) {
+	if m.Bytes() == nil {
+		return runtime.Module{}, errors.New("wrun: AddInspected was given a module that was refused")
+	}
+	if err := checkManifest(m.Manifest); err != nil {
+		return runtime.Module{}, err
+	}
+	h.sandbox.Add(m)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.modules[m.Digest] = wasm
+	h.modules[m.Digest] = m.Bytes()
 	return runtime.Module{Name: m.Manifest.Name, Digest: m.Digest, Manifest: *m.Manifest}, nil
 }
 

@@ -92,8 +92,8 @@ func (a *app) journal() (string, error) {
 	return filepath.Join(dir, "wrun", "journal.db"), nil
 }
 
-// cacheDir is where compiled modules are kept, "" when there is no place for them by default: slower, but not wrong.
-func cacheDir() string {
+// cachePath is where compiled modules are kept, "" when there is no place for them.
+func cachePath() string {
 	if p := os.Getenv("WRUN_CACHE"); p != "" {
 		return p
 	}
@@ -101,7 +101,15 @@ func cacheDir() string {
 	if err != nil {
 		return ""
 	}
-	dir = filepath.Join(dir, "wrun", "modules")
+	return filepath.Join(dir, "wrun", "modules")
+}
+
+// cacheDir is cachePath where modules can be written to it by default, else "": slower, but not wrong.
+func cacheDir() string {
+	dir := cachePath()
+	if dir == "" || os.Getenv("WRUN_CACHE") != "" {
+		return dir
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return ""
 	}

@@ -88,7 +88,7 @@ and may change one of them only where both say so.`,
 // addModule makes a module known and compiles it, before anything is written about a run of it. A run that is there already may
 // be finished, and needs no code.
 func (a *app) addModule(ctx context.Context, h *wrun.Host, run string, found foundModule) (runtime.Module, error) {
-	m, err := h.AddModule(found.wasm)
+	m, err := h.AddInspected(found.info)
 	if err != nil {
 		return m, named(err, found.path)
 	}

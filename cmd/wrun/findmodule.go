@@ -15,7 +15,6 @@ import (
 // foundModule is a module that was named on the command line or in a plan.
 type foundModule struct {
 	path string // what it is called in messages
-	wasm []byte
 	info *sandbox.Module
 	// grants are those of its bytes, when these were added.
 	grants hostfuncs.Grants
@@ -54,8 +53,8 @@ func (a *app) moduleFile(path string) (foundModule, error) {
 	if err != nil {
 		return foundModule{}, err
 	}
-	found := foundModule{path: path, wasm: wasm}
-	if found.info, err = sandbox.Inspect(wasm); err != nil {
+	found := foundModule{path: path}
+	if found.info, err = sandbox.InspectCached(wasm, cachePath()); err != nil {
 		return foundModule{}, named(err, path)
 	}
 	box, err := a.toolbox()
@@ -79,8 +78,8 @@ func (a *app) addedModule(name string) (foundModule, error) {
 	if err != nil {
 		return foundModule{}, err
 	}
-	found := foundModule{path: name, wasm: wasm, grants: rec.Grants}
-	if found.info, err = sandbox.Inspect(wasm); err != nil {
+	found := foundModule{path: name, grants: rec.Grants}
+	if found.info, err = sandbox.InspectCached(wasm, cachePath()); err != nil {
 		return foundModule{}, named(err, name)
 	}
 	return found, nil

@@ -170,6 +170,7 @@ func (a *app) compile(ctx context.Context, p *proposal) error {
 	if err != nil {
 		return err
 	}
+	s.Add(p.info)
 	return errors.Join(named(s.Prepare(ctx, p.info.Digest), p.path), s.Close(context.WithoutCancel(ctx)))
 }
 

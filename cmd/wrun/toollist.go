@@ -70,7 +70,7 @@ func toolsOf(box toolbox.Box, rec grantfile.Record) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := sandbox.Inspect(wasm)
+	m, err := sandbox.InspectCached(wasm, cachePath())
 	if err != nil {
 		return nil, err
 	}

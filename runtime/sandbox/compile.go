@@ -139,8 +139,11 @@ func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err
 	return nil
 }
 
-// judged returns a module, which is had from its source, read and judged.
+// judged returns a module that was added, or is had from its source, read and judged.
 func (s *Sandbox) judged(ctx context.Context, d toolabi.Digest) (*Module, error) {
+	if m := s.addedModule(d); m != nil {
+		return m, nil
+	}
 	wasm, err := s.cfg.Source(context.WithoutCancel(ctx), d)
 	if err != nil {
 		return nil, fmt.Errorf("load module %s: %w", d.Short(), err)

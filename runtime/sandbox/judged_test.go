@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -192,4 +193,42 @@ func FuzzJudgement(f *testing.F) {
 			t.Errorf("it is known from %q, want one file", files)
 		}
 	})
+}
+
+// TestAnAddedModuleIsNotAskedFor counts what the source is asked.
+func TestAnAddedModuleIsNotAskedFor(t *testing.T) {
+	module := echo(t)
+	asked := 0
+	cfg := sandbox.Config{Source: func(context.Context, toolabi.Digest) ([]byte, error) { asked++; return module, nil }}
+	taken, err := sandbox.Inspect(module)
+	must(t, err)
+	if !bytes.Equal(taken.Bytes(), module) {
+		t.Error("its bytes are others")
+	}
+	box, _ := open(t, cfg)
+	box.Add(taken)
+	works(t, box, taken.Digest)
+	box.Add(taken) // it is in use
+	works(t, box, taken.Digest)
+	if asked != 0 {
+		t.Errorf("it was asked for %d times", asked)
+	}
+	cfg.Caps = wasm.Caps{Functions: 1}
+	strict, _ := open(t, cfg)
+	strict.Add(taken)
+	if err := strict.Prepare(t.Context(), taken.Digest); asked != 1 {
+		t.Errorf("it was asked for %d times", asked)
+	} else {
+		wantLoad(t, err, sandbox.TooBig, "at most 1 are allowed")
+	}
+	refused, err := sandbox.Inspect(changed(t, func(g *guest) { g.Start(0) }))
+	if err == nil || refused == nil || refused.Bytes() != nil {
+		t.Fatalf("%+v, %v", refused, err)
+	}
+	box.Add(refused)
+	if err := box.Prepare(t.Context(), refused.Digest); asked != 2 {
+		t.Errorf("it was asked for %d times", asked)
+	} else {
+		wantLoad(t, err, sandbox.WrongDigest, "")
+	}
 }

@@ -31,6 +31,14 @@ type Module struct {
 	read *reading // nil unless Inspect took the module
 }
 
+// Bytes returns the module as it was judged, which is not copied and must not be changed; nil if it was refused.
+func (m *Module) Bytes() []byte {
+	if m.read == nil {
+		return nil
+	}
+	return m.read.parsed.Bytes()
+}
+
 // Inspect reads a module and judges it: structure, caps, ABI, imports, manifest, in this order. The error is a *LoadError;
 // the Module is not nil as soon as the structure could be read, and then holds what is known beside the error. It keeps the
 // bytes, which must not change.

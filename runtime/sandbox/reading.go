@@ -49,3 +49,25 @@ func lookAtJudgements(dir string, caps wasm.Caps) judgements {
 	}
 	return judgementsIn(root, caps)
 }
+
+// Add makes a module known that Inspect or InspectCached took, so that Source is not asked for it and it is not read again when
+// it is first used. One that they refused, or that was judged by other caps than Config.Caps, is had from Source all the same.
+func (s *Sandbox) Add(m *Module) {
+	if m.read == nil || m.read.caps != s.cfg.Caps {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.modules[m.Digest] == nil {
+		s.added[m.Digest] = m
+	}
+}
+
+// addedModule hands over a module that was added.
+func (s *Sandbox) addedModule(d toolabi.Digest) *Module {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.added[d]
+	delete(s.added, d)
+	return m
+}

@@ -16,8 +16,8 @@ import (
 
 // Config says where modules come from and what bounds them.
 type Config struct {
-	// Source returns the bytes of a module by its digest, against which they are checked. It is asked when the module is
-	// first used, under a context that does not end with the call. Mandatory; may be called concurrently.
+	// Source returns the bytes of a module by its digest, against which they are checked. It is asked when a module that was
+	// not added is first used, under a context that does not end with the call. Mandatory; may be called concurrently.
 	Source func(ctx context.Context, d toolabi.Digest) ([]byte, error)
 	// CacheDir keeps compiled code between processes; "" keeps it for this process only. It is created with mode 0700, and
 	// refused when it belongs to another user or others may enter it: what is in it is machine code. Code that is not as it
@@ -75,7 +75,8 @@ type Sandbox struct {
 	mu       sync.Mutex // guards what follows
 	programs *engine    // for programs, nil before there is one
 	modules  map[toolabi.Digest]*module
-	busy     int // calls and compilations under way
+	added    map[toolabi.Digest]*Module // not used yet
+	busy     int                        // calls and compilations under way
 	closed   bool
 	idle     chan struct{} // closed once closed is set and busy is 0
 }
@@ -94,7 +95,8 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 		cfg.MemoryBudget = defaultBudget(machineMemory())
 	}
 	s := &Sandbox{
-		cfg: cfg, budget: newBudget(cfg.MemoryBudget), modules: map[toolabi.Digest]*module{}, idle: make(chan struct{}),
+		cfg: cfg, budget: newBudget(cfg.MemoryBudget), modules: map[toolabi.Digest]*module{}, added: map[toolabi.Digest]*Module{},
+		idle: make(chan struct{}),
 	}
 	s.calls.New = func() any { return new(call) }
 	if cfg.CompileTimeout < 0 {
