@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -32,11 +33,12 @@ func ReadFile(path string) ([]byte, error) {
 	if err := checkFile(path, info); err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(f, maxModule+1))
-	if err != nil {
+	var b bytes.Buffer
+	b.Grow(int(info.Size()) + bytes.MinRead)
+	if _, err := b.ReadFrom(io.LimitReader(f, maxModule+1)); err != nil {
 		return nil, fmt.Errorf("read module: %w", err)
 	}
-	return b, named(checkSize(int64(len(b))), path)
+	return b.Bytes(), named(checkSize(int64(b.Len())), path)
 }
 
 func checkFile(path string, info fs.FileInfo) error {
