@@ -123,7 +123,8 @@ func (b *budget) takeIdle(w wants) *instance {
 // putIdle takes an instance into its pool when no call waits for room, and it can still be put back to the snapshot that others
 // have. What was used before it gives way. The caller holds mu.
 func (b *budget) putIdle(p *pool, i *instance) {
-	if b.pools.closed || len(b.begun)+len(b.fresh) > 0 || i.snapshot != p.snapshot || !b.fits(i.bytes) {
+	room := !b.pools.closed && len(b.begun)+len(b.fresh) == 0 && b.fits(i.bytes)
+	if !room || i.snapshot != p.snapshot { // which may have been what gave way
 		b.pools.dropped = append(b.pools.dropped, i.close)
 		return
 	}

@@ -213,6 +213,51 @@ func TestAModuleThatComesLaterHasAPoolToo(t *testing.T) {
 	}
 }
 
+// TestAnInstanceIsNotKeptWithoutItsSnapshot: a call ends that held more than its instance takes, another that waited has most of
+// that, and room for the instance is there only when the snapshot gives way.
+func TestAnInstanceIsNotKeptWithoutItsSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box, s := openBudget(t, 32)
+		module := func(pages uint32) toolabi.Invocation {
+			g := newGuest(toolabi.FuncLog)
+			g.Memory(pages)
+			return toolabi.Invocation{Module: s.add(g.invokeOnly(0, g.tell(I32Const(1)), g.ok(t)).build(t)), Tool: "echo"}
+		}
+		begin := func(inv toolabi.Invocation) (end func()) {
+			goOn, ended := make(chan bool), make(chan error)
+			go func() {
+				out, err := box.Invoke(t.Context(), inv, func(context.Context, string, []byte) (toolabi.Answer, error) {
+					<-goOn
+					return toolabi.Answer{}, nil
+				})
+				ended <- errors.Join(err, toError(out.Err))
+			}()
+			synctest.Wait()
+			return func() {
+				t.Helper()
+				close(goOn)
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+			}
+		}
+		small, large := module(64), module(400) // 4 MiB and 25 MiB, and one beside
+		begin(small)()
+		wantPool(t, box, 1, 1)
+		small.Input = make([]byte, 2<<20)
+		endSmall, endLarge := begin(small), begin(large)
+		if _, waiting := box.MemoryInUse(); waiting != 1 {
+			t.Fatalf("%d calls wait, want the large one", waiting)
+		}
+		endSmall()
+		wantPool(t, box, 0, 0)
+		endLarge()
+		begin(small)()
+		wantPool(t, box, 1, 1)
+	})
+}
+
 // TestWhoCannotBeUsedAgain: its call did not return, or used much of the native stack, or its code can change what is not put back.
 func TestWhoCannotBeUsedAgain(t *testing.T) {
 	deep, table, vector, pointer := newGuest(), newGuest(), newGuest(), newGuest()
