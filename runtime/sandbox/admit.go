@@ -95,11 +95,16 @@ func (s *Sandbox) start(ctx context.Context, m *module, c *call) error {
 // snapshot takes down what _initialize left, for the calls that come, unless another call was faster. It is nil when there is
 // no room for that.
 func (s *Sandbox) snapshot(m *module, c *call) *snapshot {
+	n := c.memory.size
+	from, room := s.budget.reserve(m.pool, &c.held, n)
+	if !room {
+		return from
+	}
 	taken, err := c.instance.take(c, s.cfg.Instances.kind(), m.pool.globals)
 	if err != nil {
-		return nil
+		taken = nil
 	}
-	return s.budget.share(m.pool, taken)
+	return s.budget.share(m.pool, &c.held, n, taken)
 }
 
 // dismiss ends a call whose outcome is known, after which its instance waits for the next one or is no more.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/wrun-dev/wrun/runtime/sandbox/memory"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -268,4 +269,50 @@ func TestManyCallsThatGrowAllEndSomehow(t *testing.T) {
 	}
 	wg.Wait()
 	b.empty(t)
+}
+
+// TestASnapshotIsTakenWhereThereIsRoom: its bytes count while it is taken, for the call that takes it.
+func TestASnapshotIsTakenWhereThereIsRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		taken := func() *snapshot { return &snapshot{image: memory.Portable.NewImage(make([]byte, memory.PageSize))} }
+		const n, size = memory.PageSize, 3 * memory.PageSize
+		b, p := newBudget(size), &pool{}
+		one, two := begin(t, b, nil, n), begin(t, b, nil, n)
+		if s, room := b.reserve(p, one, n); s != nil || !room {
+			t.Fatalf("the first has %v, %v", s, room)
+		}
+		if s, room := b.reserve(p, two, n); s != nil || room {
+			t.Errorf("the second has %v, %v where there is no room", s, room)
+		}
+		grown := grows(t.Context(), two, 1)
+		waiting(t, "the second", grown)
+		if s := b.share(p, one, n, nil); s != nil { // it could not be taken
+			t.Errorf("the first shares %v", s)
+		}
+		if err := <-grown; err != nil {
+			t.Fatal(err)
+		}
+		two.leave()
+		if _, room := b.reserve(p, one, n); !room {
+			t.Fatal("the first has no room beside nobody")
+		}
+		large, _ := enters(t.Context(), b, nil, size-n)
+		waiting(t, "the large one", large)
+		if s := b.share(p, one, n, taken()); s != nil {
+			t.Error("a snapshot is kept while a call waits that has room without it")
+		}
+		(<-large).leave()
+		if _, room := b.reserve(p, one, n); !room {
+			t.Fatal("the first has no room beside nobody")
+		}
+		if s := b.share(p, one, n, taken()); s == nil || s != p.snapshot {
+			t.Errorf("the first shares %v, want what is in the pool", s)
+		}
+		if s, room := b.reserve(p, one, n); s != p.snapshot || room {
+			t.Errorf("the next has %v, %v, want what is in the pool", s, room)
+		}
+		one.leave()
+		b.closePools()
+		b.empty(t)
+	})
 }

@@ -134,20 +134,39 @@ func (b *budget) putIdle(p *pool, i *instance) {
 	p.idle = append(p.idle, i)
 }
 
-// share makes a snapshot the one of its pool, unless another call was faster or there is no room for it, and returns the one
-// that there is then, if any: the caller closes its image.
-func (b *budget) share(p *pool, s *snapshot) *snapshot {
+// reserve makes room for a snapshot that a call is about to take, of n bytes, which are the call's until share. It returns false
+// where none is to be taken: there is no room, or the pool has one, which is returned and whose image the caller closes.
+func (b *budget) reserve(p *pool, h *holding, n uint64) (*snapshot, bool) {
 	b.mu.Lock()
 	defer b.unlock()
-	if p.snapshot == nil && !b.pools.closed && len(b.begun)+len(b.fresh) == 0 && b.fits(s.image.Size()) {
-		p.snapshot, p.used = s, b.pools.ticks
-		if !slices.Contains(b.pools.all, p) {
-			b.pools.all = append(b.pools.all, p)
-		}
-		b.count(s.image.Size())
-	} else {
-		b.pools.dropped = append(b.pools.dropped, s.image.Close)
+	if p.snapshot != nil {
+		p.snapshot.image.Retain()
+		return p.snapshot, false
 	}
+	if len(b.begun)+len(b.fresh) > 0 || !b.fits(n) {
+		return nil, false
+	}
+	b.grant(h, n)
+	return nil, true
+}
+
+// share takes what reserve gave for a snapshot of n bytes, which is nil when it was not taken after all, and makes it the one of
+// its pool, unless another call was faster. It returns the one that there is then, if any: the caller closes its image.
+func (b *budget) share(p *pool, h *holding, n uint64, s *snapshot) *snapshot {
+	b.mu.Lock()
+	defer b.unlock()
+	h.bytes -= n
+	b.used -= n
+	switch {
+	case s == nil:
+	case p.snapshot != nil:
+		b.pools.dropped = append(b.pools.dropped, s.image.Close)
+	default:
+		p.snapshot, p.used = s, b.pools.ticks
+		b.pools.all = append(b.pools.all, p)
+		b.count(n)
+	}
+	b.settle() // a call may have begun to wait meanwhile
 	if p.snapshot != nil {
 		p.snapshot.image.Retain()
 	}

@@ -187,6 +187,9 @@ func TestAModuleThatComesLaterHasAPoolToo(t *testing.T) {
 	}
 	answer := func(context.Context, string, []byte) (toolabi.Answer, error) { return toolabi.Answer{}, nil }
 	first, later := module(1), module(2)
+	if out, err := box.Invoke(t.Context(), first, answer); err != nil || out.Err != nil {
+		t.Fatal(out.Err, err)
+	}
 	var inside, done sync.WaitGroup
 	inside.Add(5) // of 5 MiB each, beside an image of 4 MiB
 	for range 5 {
