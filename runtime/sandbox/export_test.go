@@ -141,6 +141,9 @@ func (s *Sandbox) InPool() (instances, snapshots int, bytes uint64) {
 // PoolsByDefault says whether there are pools in this build where nothing else is said.
 const PoolsByDefault = defaultInstances != Fresh
 
+// InHeapByDefault says whether memories lie in Go's heap then, whose limits end the process.
+const InHeapByDefault = defaultInstances == PooledPortably
+
 // IdleTime is how long what is in a pool stays there unused, at most.
 const IdleTime = tick * (idleTicks + 1)
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/tetratelabs/wazero/api"
@@ -128,6 +129,22 @@ func (l *linear) first(size uint64) []byte {
 		l.user.end(&MemoryError{Wanted: size - min(size, l.size), Held: l.size, Err: err})
 	}
 	return b
+}
+
+// adopt makes the memory of an instance that of an image. What the host cannot give unwinds the call, as elsewhere.
+func (l *linear) adopt(mem api.Memory, i *memory.Image) {
+	l.first(i.Size())
+	err := l.region.Adopt(i)
+	if err != nil {
+		l.user.spare()
+		err = l.region.Adopt(i)
+	}
+	if err == nil && !l.resize(mem, i.Size()) {
+		err = errors.New("the memory of an instance does not become as large as its image")
+	}
+	if err != nil {
+		l.user.end(&MemoryError{Wanted: i.Size(), Err: err})
+	}
 }
 
 // resize gives the memory of an instance another size between two calls, or reports false. WebAssembly knows no memory that

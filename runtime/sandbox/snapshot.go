@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/tetratelabs/wazero/api"
@@ -61,12 +60,7 @@ func (i *instance) adopt(s *snapshot, globals []string) (err error) {
 	if i.globals, err = i.findGlobals(globals); err != nil {
 		return err
 	}
-	if !i.memory.resize(i.mod.Memory(), s.image.Size()) {
-		return &MemoryError{Wanted: s.image.Size(), Err: errors.New("the memory of an instance does not become as large as its image")}
-	}
-	if err := i.memory.region.Adopt(s.image); err != nil {
-		return &MemoryError{Wanted: s.image.Size(), Err: err}
-	}
+	i.memory.adopt(i.mod.Memory(), s.image)
 	i.snapshot = s
 	i.restoreGlobals()
 	return nil

@@ -7,7 +7,8 @@ type Region interface {
 	// First returns the first size bytes, zero where nothing was written and otherwise as they were. It is never asked for more
 	// than the region was made for, and what it returned before is not used any more. After an error everything is as it was.
 	First(size uint64) ([]byte, error)
-	// Adopt makes the first bytes those of the image, and all behind them zero. After an error the region can only be freed.
+	// Adopt makes the first bytes those of the image, and all behind them zero. After an error it can be tried again, and otherwise the region
+	// only be freed.
 	Adopt(*Image) error
 	// Reset makes everything as it was after Adopt, which there has to have been. After an error the region can only be freed.
 	Reset() error
