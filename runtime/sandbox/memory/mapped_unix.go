@@ -13,7 +13,7 @@ type mapped struct {
 	used  uint64 // the most bytes that were asked for since everything behind the image was zero
 	image *Image
 	tells func() finder // makes one; nil for none
-	find  finder        // of pages that were written; nil where the system does not tell, or the image is not mapped
+	find  finder        // of pages that were written; nil where the system does not tell, or no more, or the image is not mapped
 	calm  int           // resets in a row that found much held and little changed
 
 	held, changed int // bytes that the last reset found
@@ -41,10 +41,8 @@ func (m *mapped) First(size uint64) ([]byte, error) {
 		if err := unix.Mprotect(m.all[m.ready:ready], unix.PROT_READ|unix.PROT_WRITE); err != nil {
 			return nil, err
 		}
-		if m.find != nil {
-			if err := m.find.clean(m.all[m.ready:ready]); err != nil {
-				return nil, err
-			}
+		if m.find != nil && m.find.clean(m.all[m.ready:ready]) != nil {
+			m.find = nil
 		}
 		m.ready = ready
 	}
@@ -60,18 +58,17 @@ func (m *mapped) Adopt(i *Image) error {
 	if _, err := m.First(i.Size()); err != nil {
 		return err
 	}
-	find := m.tells()
-	if find == nil || !i.canBeMapped() {
-		return m.Reset()
+	m.find = nil
+	if find := m.tells(); find != nil && i.canBeMapped() {
+		if err := i.mapOver(m.all[:i.Size()]); err != nil {
+			return err
+		}
+		if find.follow(m.all) == nil {
+			m.find = find
+		}
 	}
-	if err := i.mapOver(m.all[:i.Size()]); err != nil {
-		return err
-	}
-	if err := find.follow(m.all); err != nil {
-		return err
-	}
-	m.find = find
-	return m.forget()
+	m.forget()
+	return nil
 }
 
 const (
@@ -83,21 +80,16 @@ const (
 // Reset implements Region. Pages stay the region's own after it, since the next use most likely writes the same ones. What
 // one use took and those after it do not is given back after a while.
 func (m *mapped) Reset() error {
-	if m.find == nil {
-		restore(m.all[:m.used], m.image.content, 0)
-		return nil
-	}
 	m.held, m.changed = 0, 0
-	err := m.find.written(m.all[:m.used], m)
 	switch {
-	case err != nil:
-		return m.forget()
+	case m.find == nil || m.find.written(m.all[:m.used], m) != nil:
+		m.forget()
 	case m.held < muchHeld || m.changed > m.held/4:
 		m.calm = 0
 	case m.calm < calmResets:
 		m.calm++
 	default:
-		return m.forget()
+		m.forget()
 	}
 	return nil
 }
@@ -109,17 +101,17 @@ func (m *mapped) visit(piece []byte, at uint64) {
 }
 
 // forget gives back the region's own pages, which also resets them: the system shows the image there again, and zeros behind
-// it.
-func (m *mapped) forget() error {
+// it. Where the system does not do that, or stops telling what was written, all of the memory is compared, from then on.
+func (m *mapped) forget() {
 	m.calm = 0
-	if m.ready == 0 {
-		return nil
+	if m.find != nil && unix.Madvise(m.all[:m.ready], unix.MADV_DONTNEED) == nil {
+		m.used = m.image.Size()
+		if m.find.clean(m.all[:m.ready]) == nil {
+			return
+		}
 	}
-	if err := unix.Madvise(m.all[:m.ready], unix.MADV_DONTNEED); err != nil {
-		return err
-	}
-	m.used = m.image.Size()
-	return m.find.clean(m.all[:m.ready])
+	m.find = nil
+	restore(m.all[:m.used], m.image.content, 0)
 }
 
 // Held implements Region.
