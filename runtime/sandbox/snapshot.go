@@ -71,8 +71,8 @@ func (i *instance) reset() bool {
 	if i.stackHeld() > 2*shallowStack {
 		i.enterBy(toolabi.ExportInvoke)
 	}
-	if !brokenNoReset && i.memory.region.Reset() != nil {
-		return false
+	if !brokenNoReset {
+		i.memory.region.Reset()
 	}
 	i.restoreGlobals()
 	return i.memory.resize(i.mod.Memory(), i.snapshot.image.Size())

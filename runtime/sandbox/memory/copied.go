@@ -28,13 +28,14 @@ func (c *copied) Adopt(i *Image) error {
 	if _, err := c.First(i.Size()); err != nil {
 		return err
 	}
-	return c.Reset()
+	c.Reset()
+	return nil
 }
 
 // Reset implements Region.
-func (c *copied) Reset() error {
+func (c *copied) Reset() {
 	restore(c.buf[:c.used], c.image.content, 0)
-	return nil
+	c.used = c.image.Size()
 }
 
 // Held implements Region.

@@ -11,6 +11,7 @@ type mapped struct {
 	all   []byte
 	ready uint64 // bytes that can be read and written
 	used  uint64 // the most bytes that were asked for since everything behind the image was zero
+	most  uint64 // and since pages were given back
 	image *Image
 	tells func() finder // makes one; nil for none
 	find  finder        // of pages that were written; nil where the system does not tell, or no more, or the image is not mapped
@@ -46,7 +47,7 @@ func (m *mapped) First(size uint64) ([]byte, error) {
 		}
 		m.ready = ready
 	}
-	m.used = max(m.used, size)
+	m.used, m.most = max(m.used, size), max(m.most, size)
 	return m.all[:size:size], nil
 }
 
@@ -79,7 +80,7 @@ const (
 
 // Reset implements Region. Pages stay the region's own after it, since the next use most likely writes the same ones. What
 // one use took and those after it do not is given back after a while.
-func (m *mapped) Reset() error {
+func (m *mapped) Reset() {
 	m.held, m.changed = 0, 0
 	switch {
 	case m.find == nil || m.find.written(m.all[:m.used], m) != nil:
@@ -91,7 +92,6 @@ func (m *mapped) Reset() error {
 	default:
 		m.forget()
 	}
-	return nil
 }
 
 // visit implements visitor: it resets a piece.
@@ -105,17 +105,18 @@ func (m *mapped) visit(piece []byte, at uint64) {
 func (m *mapped) forget() {
 	m.calm = 0
 	if m.find != nil && unix.Madvise(m.all[:m.ready], unix.MADV_DONTNEED) == nil {
-		m.used = m.image.Size()
+		m.used, m.most = m.image.Size(), m.image.Size()
 		if m.find.clean(m.all[:m.ready]) == nil {
 			return
 		}
 	}
 	m.find = nil
 	restore(m.all[:m.used], m.image.content, 0)
+	m.used = m.image.Size()
 }
 
 // Held implements Region.
-func (m *mapped) Held() uint64 { return m.used }
+func (m *mapped) Held() uint64 { return m.most }
 
 // Free implements Region.
 func (m *mapped) Free() error {
@@ -125,6 +126,6 @@ func (m *mapped) Free() error {
 		return nil
 	}
 	all := m.all
-	m.all, m.ready, m.used = nil, 0, 0
+	m.all, m.ready, m.used, m.most = nil, 0, 0, 0
 	return unix.Munmap(all)
 }

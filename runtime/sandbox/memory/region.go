@@ -10,8 +10,8 @@ type Region interface {
 	// Adopt makes the first bytes those of the image, and all behind them zero. After an error it can be tried again, and otherwise the region
 	// only be freed.
 	Adopt(*Image) error
-	// Reset makes everything as it was after Adopt, which there has to have been. After an error the region can only be freed.
-	Reset() error
+	// Reset makes everything as it was after Adopt, which there has to have been.
+	Reset()
 	// Held returns how many bytes of its own it may have at most.
 	Held() uint64
 	// Free gives the bytes back. Nothing may read or write them afterwards. It may be called again.
