@@ -19,6 +19,9 @@ import (
 func openBudget(t *testing.T, mib uint64) (*sandbox.Sandbox, shelf) {
 	box, s := open(t, sandbox.Config{MemoryBudget: mib << 20})
 	t.Cleanup(func() {
+		if err := box.Audit(); err != nil {
+			t.Error(err)
+		}
 		if used, waiting := box.MemoryInUse(); used != 0 || waiting != 0 {
 			t.Errorf("after all calls %d bytes are in use and %d calls wait", used, waiting)
 		}

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -136,6 +138,33 @@ func (s *Sandbox) InPool() (instances, snapshots int, bytes uint64) {
 		}
 	}
 	return instances, snapshots, s.budget.pools.bytes
+}
+
+// Audit adds up what the budget has given, and says where that is not what it counts.
+func (s *Sandbox) Audit() error {
+	b := s.budget
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var idle, held uint64
+	for _, p := range b.pools.all {
+		if p.snapshot == nil {
+			return fmt.Errorf("a pool has %d instances and no snapshot", len(p.idle))
+		}
+		idle += p.snapshot.image.Size()
+		for _, i := range p.idle {
+			if i.snapshot != p.snapshot {
+				return errors.New("an instance is in the pool of another snapshot")
+			}
+			idle += i.bytes
+		}
+	}
+	for h := range b.calls {
+		held += h.bytes
+	}
+	if idle != b.pools.bytes || idle+held != b.used || b.used > b.size {
+		return fmt.Errorf("%d bytes in pools count as %d, and with %d of calls as %d of %d", idle, b.pools.bytes, held, b.used, b.size)
+	}
+	return nil
 }
 
 // PoolsByDefault says whether there are pools in this build where nothing else is said.

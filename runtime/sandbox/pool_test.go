@@ -456,6 +456,10 @@ func TestManyModulesAtOnceUnderASmallBudget(t *testing.T) {
 					t.Errorf("%s came back as %s, %v, %v", inv.Input, out.Output, out.Err, err)
 					return
 				}
+				if err := box.Audit(); err != nil {
+					t.Error(err)
+					return
+				}
 			}
 		})
 	}
