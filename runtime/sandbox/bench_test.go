@@ -60,14 +60,14 @@ func BenchmarkLoad(b *testing.B) {
 			{"cached", nil, func(testing.TB, string) []string { return nil }}, {"unjudged", nil, judgedFiles},
 		} {
 			b.Run(module.name+"/"+way.name, func(b *testing.B) {
-				dir := cacheFor(b)
+				dir, s := cacheFor(b), shelf{}
+				digest := s.add(module.wasm)
 				load := func() {
-					s := shelf{}
 					box, err := sandbox.New(b.Context(), sandbox.Config{Source: s.source, CacheDir: dir, Compiler: way.compiler})
 					if err != nil {
 						b.Fatal(err)
 					}
-					if err := errors.Join(box.Prepare(b.Context(), s.add(module.wasm)), box.Close(b.Context())); err != nil {
+					if err := errors.Join(box.Prepare(b.Context(), digest), box.Close(b.Context())); err != nil {
 						b.Fatal(err)
 					}
 				}
