@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -209,5 +210,34 @@ func ordersJSON(size int) []byte {
 			return append(b, "]}"...)
 		}
 		b = append(b, strings.Repeat(",", min(i, 1))+order...)
+	}
+}
+
+// BenchmarkCallsThatWaitForEachOther makes calls of a Go guest, an instance of which counts 8 MiB and the image 5, under a budget
+// that has room for two at a time beside the image, and for a third without it.
+func BenchmarkCallsThatWaitForEachOther(b *testing.B) {
+	for _, callers := range []int{1, 2, 3, 8} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			box, s := open(b, sandbox.Config{CacheDir: wasmtest.CodeCache(b), MemoryBudget: 24 << 20})
+			inv := toolabi.Invocation{Module: s.add(everyday(b)), Tool: "sum", Input: []byte(`{"numbers":[1,2,39]}`)}
+			if err := box.Prepare(b.Context(), inv.Module); err != nil {
+				b.Fatal(err)
+			}
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			var together sync.WaitGroup
+			b.ResetTimer()
+			for range callers {
+				together.Go(func() {
+					for left.Add(-1) >= 0 {
+						if out, err := box.Invoke(b.Context(), inv, nil); err != nil || out.Err != nil {
+							b.Error(out.Err, err)
+							return
+						}
+					}
+				})
+			}
+			together.Wait()
+		})
 	}
 }
