@@ -11,8 +11,11 @@ type copied struct {
 // First implements Region.
 func (c *copied) First(size uint64) ([]byte, error) {
 	if size > uint64(cap(c.buf)) {
-		// A quarter more than asked for, so that growing page by page does not copy each time.
-		grown := make([]byte, size, min(size+size/4, c.limit))
+		room := size
+		if len(c.buf) > 0 { // a quarter more than asked for, so that growing page by page does not copy each time
+			room = min(size+size/4, c.limit)
+		}
+		grown := make([]byte, size, room)
 		copy(grown, c.buf[:c.used])
 		c.buf = grown
 	}

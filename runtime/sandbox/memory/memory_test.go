@@ -195,6 +195,9 @@ func TestWhatARegionHoldsCounts(t *testing.T) {
 		if err := w.adopt(r, i); err != nil {
 			t.Fatal(err)
 		}
+		if got := r.Held(); got != PageSize {
+			t.Errorf("%s: it holds %d bytes when only its image is in it, which has %d", w.name, got, PageSize)
+		}
 		for b := first(t, r, limit); len(b) > 0; b = b[osPage:] {
 			b[0] = 1
 		}
