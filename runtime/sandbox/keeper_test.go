@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wrun-dev/wrun/internal/wasmtest"
@@ -21,7 +22,7 @@ type keeper struct {
 	wasm       []byte
 	digest     toolabi.Digest
 	input      func(words string) string // that tells it what to do
-	lacks      []string                  // words that it does not know
+	lacks      []string                  // words that it does not know, or that end it as another does
 	hidden     []string                  // places where a call does not see what it left itself
 	worldly    []string                  // places that show what the invocation says
 }
@@ -29,8 +30,22 @@ type keeper struct {
 // quoted is the input of guests that read words.
 func quoted(words string) string { return `"` + words + `"` }
 
-// languages returns the guests that were written in some.
+var languagesOnce struct {
+	sync.Once
+	list []keeper
+}
+
+// languages returns the guests that were written in some: Go, C and Rust.
 func languages(t testing.TB) []keeper {
+	t.Helper()
+	languagesOnce.Do(func() { languagesOnce.list = buildLanguages(t) })
+	if languagesOnce.list == nil {
+		t.Fatal("the guests could not be built; another test says why")
+	}
+	return languagesOnce.list
+}
+
+func buildLanguages(t testing.TB) []keeper {
 	t.Helper()
 	committed := func(name string) []byte {
 		wasm, err := sandbox.AttachManifest(wasmtest.Committed(t, "internal/wasmtest/guests/"+name), &toolabi.Manifest{
@@ -42,7 +57,7 @@ func languages(t testing.TB) []keeper {
 		return wasm
 	}
 	list := []keeper{
-		{name: "Go", wasm: wasmtest.Tool(t, "internal/wasmtest/guests/keeper_go"), lacks: []string{"status"},
+		{name: "Go", wasm: wasmtest.Tool(t, "internal/wasmtest/guests/keeper_go"), lacks: []string{"status", "nil", "quit"},
 			hidden: []string{"asked", "buffer", "folder"}, worldly: []string{"clock", "random", "stderr"}},
 		{name: "C", wasm: committed("keeper_c"), hidden: []string{"folder", "stack pointer"}, worldly: []string{"clock", "random"}},
 		{name: "Rust", wasm: committed("keeper_rust"), hidden: []string{"asked"}, worldly: []string{"clock", "random state"}},
@@ -53,32 +68,41 @@ func languages(t testing.TB) []keeper {
 	return list
 }
 
-// order is one call of a keeper: what it is told, and what its host does once it says that it spins.
+// order is one call of a keeper: what it is told, and what its host does when it is asked for the time.
 type order struct {
 	words  string
 	limits toolabi.Limits
-	spins  spins
+	answer answer
 }
 
-// spins is what a host does to a guest that would go on for ever.
-type spins uint8
+// of leaves out the orders that a keeper has no words for.
+func (k keeper) of(orders []order) []order {
+	return slices.DeleteFunc(slices.Clone(orders), func(o order) bool {
+		return slices.ContainsFunc(strings.Fields(o.words), func(w string) bool { return slices.Contains(k.lacks, w) })
+	})
+}
+
+// answer is what the host does to a guest that asks for the time.
+type answer uint8
 
 const (
-	never     spins = iota
-	timeIsUp        // the context ends with an error for the tool
-	cancelled       // the context ends with another cause
-	refused         // the host function fails
-	panicked        // the host function panics
+	answered  answer = iota
+	timeIsUp         // the context ends with an error for the tool
+	cancelled        // the context ends with another cause
+	refused          // the host function fails
+	panicked         // the host function panics
 )
 
 // String tells orders apart.
 func (o order) String() string {
-	s := o.words
-	if o.spins != never {
-		s += ", " + [...]string{timeIsUp: "time is up", cancelled: "cancelled", refused: "refused", panicked: "panicked"}[o.spins]
-	}
-	if o.limits != (toolabi.Limits{}) {
-		s += fmt.Sprintf(", %+v", o.limits)
+	s := o.words + [...]string{"", ", time is up", ", cancelled", ", refused", ", panicked"}[o.answer]
+	for _, l := range []struct {
+		name string
+		n    uint64
+	}{{"memory", o.limits.MemoryBytes}, {"output", o.limits.OutputBytes}, {"fuel", o.limits.Fuel}} {
+		if l.n != 0 {
+			s += fmt.Sprintf(", %d of %s", l.n, l.name)
+		}
 	}
 	return s
 }
@@ -100,12 +124,12 @@ type trace struct {
 
 var errCancelled, errRefused = errors.New("cancelled"), errors.New("the host function fails")
 
-// do makes one call.
-func (k keeper) do(ctx context.Context, box *sandbox.Sandbox, o order, m moment) trace {
+// do makes one call. What is to be done while it waits for its host is done when it asks for the time.
+func (k keeper) do(ctx context.Context, box *sandbox.Sandbox, o order, m moment, meanwhile ...func()) trace {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var asked strings.Builder
-	out, err := box.Invoke(ctx, k.invocation(o, m), o.host(&asked, cancel, m))
+	out, err := box.Invoke(ctx, k.invocation(o, m), o.host(&asked, cancel, m, meanwhile...))
 	t := trace{out: out, asked: asked.String()}
 	if err != nil {
 		t.err = err.Error()
@@ -120,11 +144,14 @@ func (k keeper) invocation(o order, m moment) toolabi.Invocation {
 }
 
 // host answers every function with the same, and writes down what it was asked.
-func (o order) host(asked *strings.Builder, cancel context.CancelCauseFunc, m moment) toolabi.HostFunc {
+func (o order) host(asked *strings.Builder, cancel context.CancelCauseFunc, m moment, meanwhile ...func()) toolabi.HostFunc {
 	return func(_ context.Context, name string, request []byte) (toolabi.Answer, error) {
 		fmt.Fprintf(asked, "%s %x\n", name, request)
-		if name == toolabi.FuncClock { // it spins from here on
-			switch o.spins {
+		if name == toolabi.FuncClock {
+			for _, do := range meanwhile {
+				do()
+			}
+			switch o.answer {
 			case timeIsUp:
 				cancel(toolabi.NewError(toolabi.LimitTime, "time is up"))
 			case cancelled:
@@ -148,7 +175,7 @@ func (t trace) difference(want trace) string {
 		}
 	}
 	differs("error of the host", t.err, want.err)
-	differs("error of the tool", fmt.Sprint(t.out.Err), fmt.Sprint(want.out.Err))
+	differs("error of the tool", whole(t.out.Err), whole(want.out.Err))
 	differs("fuel", fmt.Sprint(t.out.Fuel), fmt.Sprint(want.out.Fuel))
 	differs("whether it was entered", fmt.Sprint(!t.out.Unentered), fmt.Sprint(!want.out.Unentered))
 	got, wanted := t.fields(), want.fields()
@@ -162,6 +189,14 @@ func (t trace) difference(want trace) string {
 		differs("what it said", string(t.out.Stderr), string(want.out.Stderr))
 	}
 	return strings.Join(all, "\n")
+}
+
+// whole shows all fields of an error.
+func whole(e *toolabi.Error) string {
+	if e == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%+v", *e)
 }
 
 // fields are the report in an output, with what was said beside it.

@@ -1,26 +1,25 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
-	"github.com/wrun-dev/wrun/internal/wasmtest"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
 )
-
-// keeperLimits are those of the sandboxes here: guests that want all there is get less of it, and one whose memory is not what it
-// takes it for ends.
-var keeperLimits = toolabi.Limits{MemoryBytes: 64 << 20, Fuel: 2 << 30}
 
 // orders are the calls that leave something, one for each way in which a call can end.
 var orders = []order{
 	{words: "leave"},
 	{words: "leave look"},
+	{words: "leave ask"},
 	{words: "grow leave"},
 	{words: "leave fail"},
 	{words: "leave status"},
@@ -34,11 +33,11 @@ var orders = []order{
 	{words: "leave flood", limits: toolabi.Limits{OutputBytes: 100_000}},
 	{words: "leave hungry", limits: toolabi.Limits{MemoryBytes: 16 << 20}},
 	{words: "grow leave", limits: toolabi.Limits{MemoryBytes: 7 << 20}},
-	{words: "leave spin", spins: timeIsUp},
-	{words: "leave spin", spins: cancelled},
-	{words: "leave spin", spins: refused},
-	{words: "leave spin", spins: panicked},
-	{words: "leave spin", limits: toolabi.Limits{Fuel: 5_000_000}},
+	{words: "leave ask spin", answer: timeIsUp},
+	{words: "leave ask spin", answer: cancelled},
+	{words: "leave ask spin", answer: refused},
+	{words: "leave ask spin", answer: panicked},
+	{words: "leave ask spin", limits: toolabi.Limits{Fuel: 5_000_000}},
 	{words: "look", limits: toolabi.Limits{Fuel: 100_000}},
 	{words: "look", limits: toolabi.Limits{Fuel: 50}},
 }
@@ -52,80 +51,14 @@ var looks = []order{
 	{words: "look", limits: toolabi.Limits{MemoryBytes: 32 << 20, OutputBytes: 100_000, Fuel: 1 << 40}},
 }
 
-// of leaves out what a keeper has no word for.
-func (k keeper) of(orders []order) []order {
-	return slices.DeleteFunc(slices.Clone(orders), func(o order) bool {
-		return slices.ContainsFunc(strings.Fields(o.words), func(w string) bool { return slices.Contains(k.lacks, w) })
-	})
-}
-
-// cleanTraces are those of calls that were each made in a sandbox of its own, in which nothing was called before: what the same call
-// has to come to everywhere.
-var cleanTraces = struct {
-	sync.Mutex
-	known map[cleanCall]trace // guarded by Mutex
-}{known: map[cleanCall]trace{}}
-
-type cleanCall struct {
-	module toolabi.Digest
-	order  order
-	moment moment
-}
-
-// clean returns what a call comes to in a sandbox of its own.
-func (k keeper) clean(t testing.TB, o order, m moment) trace {
-	t.Helper()
-	cleanTraces.Lock()
-	defer cleanTraces.Unlock()
-	call := cleanCall{k.digest, o, m}
-	want, ok := cleanTraces.known[call]
-	if !ok {
-		box := keeperBox(t, k)
-		want = k.do(context.Background(), box, o, m)
-		if err := box.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		cleanTraces.known[call] = want
-	}
-	return want
-}
-
-// same makes a call and holds that it comes to what it comes to in a sandbox of its own.
-func (k keeper) same(t testing.TB, box *sandbox.Sandbox, o order, m moment) {
-	t.Helper()
-	want := k.clean(t, o, m)
-	if d := k.do(context.Background(), box, o, m).difference(want); d != "" {
-		t.Errorf("%s, %q: %s", k.name, o, d)
-	}
-}
-
-var keeperCode = sync.OnceValue(func() func(testing.TB) string {
-	var once sync.Once
-	var dir string
-	return func(t testing.TB) string { once.Do(func() { dir = wasmtest.CodeCache(t) }); return dir }
-})()
-
-// keeperBox opens a sandbox that its caller closes.
-func keeperBox(t testing.TB, keepers ...keeper) *sandbox.Sandbox {
-	t.Helper()
-	s := shelf{}
-	for _, k := range keepers {
-		s.add(k.wasm)
-	}
-	box, err := sandbox.New(context.Background(), sandbox.Config{Source: s.source, CacheDir: keeperCode(t), Limits: keeperLimits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return box
-}
-
 // TestNothingSurvivesACall has each keeper leave something in every place it has, end in every way there is, and look: it sees what
 // it sees in a sandbox in which nothing was ever called.
 func TestNothingSurvivesACall(t *testing.T) {
+	oneByOne(t)
 	for _, k := range slices.Concat(languages(t), handmade(t)) {
 		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
 			box := keeperBox(t, k)
-			defer box.Close(context.Background())
 			others := k.of(looks[1:])
 			for i, o := range k.of(orders) {
 				t.Run(o.String(), func(t *testing.T) {
@@ -140,22 +73,31 @@ func TestNothingSurvivesACall(t *testing.T) {
 }
 
 // TestNothingSurvivesAmongManyCalls makes calls of all keepers from eight goroutines in one sandbox, in an order that chance gives, so
-// that whatever instances there are go from one to the other.
+// that whatever instances there are go from one to the other. Some of them are cut off at whatever moment they are in.
 func TestNothingSurvivesAmongManyCalls(t *testing.T) {
-	keepers := slices.Concat(languages(t), handmade(t))
+	inLanguages := languages(t)
+	keepers := slices.Concat(inLanguages, handmade(t))
 	box := keeperBox(t, keepers...)
-	defer box.Close(context.Background())
+	calls := 25
+	if raced {
+		calls = 5
+	}
 	var wg sync.WaitGroup
 	for g := range 8 {
 		chance := rand.New(rand.NewPCG(uint64(g), 1))
 		wg.Go(func() {
-			for range 25 {
+			for range calls {
 				k := keepers[chance.IntN(len(keepers))]
 				if chance.IntN(2) == 0 {
-					k = keepers[chance.IntN(3)] // in a language
+					k = inLanguages[chance.IntN(len(inLanguages))]
 				}
 				leaves, sees := k.of(orders), k.of(looks)
-				k.same(t, box, leaves[chance.IntN(len(leaves))], moments[0])
+				leave := leaves[chance.IntN(len(leaves))]
+				if chance.IntN(4) > 0 {
+					k.same(t, box, leave, moments[0])
+				} else {
+					k.cut(box, leave, time.Duration(chance.IntN(int(2*time.Millisecond))))
+				}
 				for range 2 {
 					k.same(t, box, sees[chance.IntN(len(sees))], moments[1])
 				}
@@ -165,25 +107,102 @@ func TestNothingSurvivesAmongManyCalls(t *testing.T) {
 	wg.Wait()
 }
 
+// cut makes a call whose context ends after a time, if the call has not.
+func (k keeper) cut(box *sandbox.Sandbox, o order, after time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), after)
+	defer cancel()
+	k.do(ctx, box, o, moments[0])
+}
+
+// TestNothingSurvivesACallThatIsBegunAnew makes calls that grow and have not the room together, so that some are left in the middle and
+// begun again, which nobody can see.
+func TestNothingSurvivesACallThatIsBegunAnew(t *testing.T) {
+	k := languages(t)[2] // which asks its host for nothing: only such calls are
+	box, s := open(t, sandbox.Config{Limits: keeperLimits, MemoryBudget: 12 << 20})
+	s.add(k.wasm)
+	var wg sync.WaitGroup
+	var waits atomic.Int32
+	for range 8 {
+		wg.Go(func() {
+			for range 10 {
+				for _, o := range []order{{words: "leave grow"}, {words: "look"}} {
+					inv := k.invocation(o, moments[0])
+					inv.Pause = func() func() { waits.Add(1); return func() {} }
+					out, err := box.Invoke(t.Context(), inv, nil)
+					if d := (trace{out: out}).difference(k.clean(t, o, moments[0])); d != "" || err != nil {
+						t.Errorf("%q: %v %s", o, err, d)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if waits.Load() == 0 {
+		t.Error("there was room for all of them")
+	}
+}
+
+// TestWhatACallGaveStaysAsItIs holds what calls returned, and what they asked their host, against copies after many other calls.
+func TestWhatACallGaveStaysAsItIs(t *testing.T) {
+	oneByOne(t)
+	k := languages(t)[1]
+	box := keeperBox(t, k)
+	var given, copies [][]byte
+	keep := func(b []byte) { given, copies = append(given, b), append(copies, slices.Clone(b)) }
+	for i := range 40 {
+		o := []order{{words: "leave look"}, {words: "look"}, {words: "leave trap"}}[i%3]
+		out, err := box.Invoke(t.Context(), k.invocation(o, moments[i%2]), func(_ context.Context, _ string, request []byte) (toolabi.Answer, error) {
+			keep(request)
+			reply := []byte(fmt.Sprint("answer ", i))
+			keep(reply)
+			return toolabi.Answer{Reply: reply}, nil
+		})
+		must(t, err)
+		keep(out.Output)
+		keep(out.Stderr)
+	}
+	for i := range given {
+		if !bytes.Equal(given[i], copies[i]) {
+			t.Fatalf("%d of %d: %q has become %q", i, len(given), copies[i], given[i])
+		}
+	}
+}
+
+// TestNothingSurvivesAFirstCallThatFails begins a sandbox with calls that may not get through the start of their module, under limits
+// that the next ones do not have.
+func TestNothingSurvivesAFirstCallThatFails(t *testing.T) {
+	oneByOne(t)
+	for _, k := range languages(t) {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			m, err := sandbox.Inspect(k.wasm)
+			must(t, err)
+			box := keeperBox(t, k)
+			k.same(t, box, order{words: "look", limits: toolabi.Limits{Fuel: 50}}, moments[0])
+			k.cut(box, looks[0], time.Millisecond)
+			k.same(t, box, order{words: "look", limits: toolabi.Limits{MemoryBytes: m.MemoryMin, OutputBytes: 1000}}, moments[0])
+			for _, look := range k.of(looks) {
+				k.same(t, box, look, moments[1])
+			}
+		})
+	}
+}
+
 // TestACallInsideOfAnotherSeesNothingOfIt looks while a call that has left something waits for its host.
 func TestACallInsideOfAnotherSeesNothingOfIt(t *testing.T) {
+	oneByOne(t)
 	for _, k := range slices.Concat(languages(t), handmade(t)) {
 		t.Run(k.name, func(t *testing.T) {
 			box := keeperBox(t, k)
-			defer box.Close(context.Background())
-			outer := order{words: "leave spin", spins: refused}
-			inv := k.invocation(outer, moments[0])
-			_, err := box.Invoke(t.Context(), inv, func(ctx context.Context, name string, _ []byte) (toolabi.Answer, error) {
-				if name != toolabi.FuncClock {
-					return toolabi.Answer{}, nil
-				}
+			outer, looked := order{words: "leave ask"}, 0
+			got := k.do(t.Context(), box, outer, moments[0], func() {
 				for _, look := range k.of(looks) {
 					k.same(t, box, look, moments[1])
+					looked++
 				}
-				return toolabi.Answer{}, errRefused
 			})
-			if err != errRefused {
-				t.Errorf("the outer call came to %v, want %v", err, errRefused)
+			if d := got.difference(k.clean(t, outer, moments[0])); d != "" || looked == 0 {
+				t.Errorf("the outer call, after %d inside: %s", looked, d)
 			}
 			k.same(t, box, looks[0], moments[1])
 		})
@@ -193,6 +212,7 @@ func TestACallInsideOfAnotherSeesNothingOfIt(t *testing.T) {
 // TestWhatKeepersLeaveCanBeSeen is the control of the others: in the same call, where everything survives, each place looks
 // otherwise once something was left in it.
 func TestWhatKeepersLeaveCanBeSeen(t *testing.T) {
+	oneByOne(t)
 	const m = 1
 	for _, k := range languages(t) {
 		before, after := k.clean(t, order{words: "look"}, moments[m]).fields(), k.clean(t, order{words: "leave look"}, moments[m]).fields()
@@ -220,6 +240,7 @@ func TestWhatKeepersLeaveCanBeSeen(t *testing.T) {
 // TestOnlyTheInvocationIsSeen holds that what differs between two clean calls is what their invocations say: clock and randomness,
 // and memory, where they are.
 func TestOnlyTheInvocationIsSeen(t *testing.T) {
+	oneByOne(t)
 	for _, k := range languages(t) {
 		one, two := k.clean(t, looks[0], moments[0]).fields(), k.clean(t, looks[0], moments[1]).fields()
 		var differ []string

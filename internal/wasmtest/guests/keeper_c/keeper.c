@@ -278,8 +278,7 @@ static int32_t hungry(void) {
 	__builtin_trap();
 }
 
-static int32_t spin(void) { // after the host was told
-	wrun_clock("\xa0", 1);
+static int32_t spin(void) {
 	for (volatile int i = 0;; i++) {
 	}
 }
@@ -329,6 +328,8 @@ static int32_t act(char *words) {
 			look();
 		} else if (!strcmp(word, "grow")) {
 			grow();
+		} else if (!strcmp(word, "ask")) {
+			wrun_clock("\xa0", 1);
 		} else if (!strcmp(word, "widen")) {
 			widen();
 		} else {

@@ -37,6 +37,8 @@ func act(_ context.Context, words string) (report map[string]string, err error) 
 			}
 		case "grow":
 			kept = append(kept, bytes.Repeat([]byte("left"), 2<<20))
+		case "ask":
+			_, _ = sdk.Clock()
 		case "widen":
 			report["dirty"] = fmt.Sprint(8<<20 - bytes.Count(make([]byte, 8<<20), []byte{0}))
 		default:
@@ -60,7 +62,6 @@ func end(word string) (map[string]string, error) {
 	case "quit":
 		os.Exit(3)
 	case "spin":
-		_, _ = sdk.Clock() // so that the host is told
 		for {
 			variable++
 		}
