@@ -65,6 +65,10 @@ func (m *module) instanceBytes() uint64 {
 	return callBytes + max(m.beside, callInstance) - callInstance
 }
 
+// maxImage is the largest memory that an image is made of, in bytes. All of it is read for that, which the guest does not pay for:
+// 40 ms for this much.
+const maxImage = 64 << 20
+
 // start makes the instance of a call, and takes it to where the call begins. The context carries the call.
 func (s *Sandbox) start(ctx context.Context, m *module, c *call) error {
 	if c.from != nil {
@@ -81,7 +85,7 @@ func (s *Sandbox) start(ctx context.Context, m *module, c *call) error {
 			return err
 		}
 		c.fuel.settle(wasm.Gauge(i.gauge.Get()))
-		if m.pool == nil || c.memory.refused {
+		if m.pool == nil || c.memory.refused || c.memory.size > maxImage {
 			return nil
 		}
 		if c.from = s.snapshot(m, c); c.from == nil {

@@ -15,8 +15,9 @@ type Instances int
 
 const (
 	// Pooled uses instances again: after a call one is put back to what the module's _initialize left, by copying back the
-	// memory that was written. Programs, modules whose code can change tables or drop segments, and calls with limits that
-	// _initialize would not keep have an instance of their own; one whose call did not return is thrown away.
+	// memory that was written. Programs, modules whose code can change tables or drop segments, those with more than 64 MiB of memory
+	// after _initialize, and calls with limits that it would not keep have an instance of their own; one whose call did not return is
+	// thrown away.
 	Pooled Instances = iota
 	// PooledPortably is Pooled without what only some systems can do: all of the memory is compared, and lies in Go's heap.
 	PooledPortably

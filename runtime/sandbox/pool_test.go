@@ -263,7 +263,8 @@ func TestAnInstanceIsNotKeptWithoutItsSnapshot(t *testing.T) {
 
 // TestWhoCannotBeUsedAgain: its call did not return, or used much of the native stack, or its code can change what is not put back.
 func TestWhoCannotBeUsedAgain(t *testing.T) {
-	deep, table, vector, pointer := newGuest(), newGuest(), newGuest(), newGuest()
+	deep, table, vector, pointer, large := newGuest(), newGuest(), newGuest(), newGuest(), newGuest()
+	large.Memory(64<<20/65536 + 1)
 	deep.Memory(2)
 	f := deep.Func(i32, i32, 0, LocalGet(0), If, LocalGet(0), I32Const(1), I32Sub, Call(3), Drop, End, I32Const(0))
 	table.Table(0, 1)
@@ -279,6 +280,7 @@ func TestWhoCannotBeUsedAgain(t *testing.T) {
 		{"misuse", pointer.invoke(0, I32Const(-8), I32Const(4), Call(pointer.output), Drop), toolabi.Protocol},
 		{"deep stack", deep.invokeOnly(0, I32Const(100_000), Call(f), Drop, deep.ok(t)), 0},
 		{"table", table.invoke(0, I32Const(0), []byte{0xd0, FuncRef}, I32Const(0), TableFill(0), table.ok(t)), 0},
+		{"large memory", large.invokeOnly(0, large.ok(t)), 0},
 		{"mutable vector", vector.invoke(0, vector.ok(t)), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
