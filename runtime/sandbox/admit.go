@@ -30,7 +30,9 @@ func (s *Sandbox) attempt(ctx context.Context, m *module, c *call, inv toolabi.I
 	}
 	status, err := run(c.under(ctx), m, c, inv)
 	c.phase = over
-	m.usual.Store(c.memory.size)
+	if m.usual.Load() != c.memory.size { // else processors would take it from each other
+		m.usual.Store(c.memory.size)
+	}
 	out, err := c.judge(ctx, status, err)
 	out.Err = c.program.blame(out.Err)
 	out.Stderr, out.Fuel = c.stdio.text(), c.fuel.used

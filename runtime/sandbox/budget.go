@@ -18,12 +18,12 @@ import (
 type budget struct {
 	size uint64
 
-	mu    sync.Mutex        // released by unlock
-	used  uint64            // guarded by mu: by calls and by what is in the pools
-	calls map[*holding]bool // guarded by mu: that have begun
-	begun []*wish           // guarded by mu: of calls that have begun, and of those that they called
-	fresh []*wish           // guarded by mu: of calls that have not
-	pools pools             // guarded by mu
+	mu    sync.Mutex // released by unlock
+	used  uint64     // guarded by mu: by calls and by what is in the pools
+	calls []*holding // guarded by mu: that have begun
+	begun []*wish    // guarded by mu: of calls that have begun, and of those that they called
+	fresh []*wish    // guarded by mu: of calls that have not
+	pools pools      // guarded by mu
 }
 
 // holding is what one call holds of a budget. One without a budget holds nothing and is given everything.
@@ -34,6 +34,8 @@ type holding struct {
 	bytes  uint64        // guarded by budget.mu
 	inside int           // guarded by budget.mu: calls inside of this one, waiting to begin included
 	waits  bool          // guarded by budget.mu
+	begun  bool          // guarded by budget.mu: it stands in budget.calls
+	at     int           // guarded by budget.mu: where
 }
 
 // wish is a call that waits.
@@ -44,12 +46,12 @@ type wish struct {
 	err  error         // set before done is closed
 }
 
-func newBudget(size uint64) *budget { return &budget{size: size, calls: map[*holding]bool{}} }
+func newBudget(size uint64) *budget { return &budget{size: size} }
 
 // enter begins a call with n bytes, once there is room. It is called with mu held, and returns without it. Errors:
 // *MemoryError when there cannot be room, and as wait.
 func (b *budget) enter(ctx context.Context, h *holding, n uint64) error {
-	if h.parent != nil && b.calls[h.parent] {
+	if h.parent != nil && h.parent.budget == b && h.parent.begun {
 		h.parent.inside++
 	} else {
 		h.parent = nil
@@ -80,7 +82,7 @@ func (h *holding) leaveTo(p *pool, i *instance) {
 	defer b.unlock()
 	b.used -= h.bytes
 	h.bytes = 0
-	delete(b.calls, h)
+	b.forget(h)
 	if h.parent != nil {
 		h.parent.inside--
 		h.parent = nil
@@ -100,7 +102,7 @@ func (b *budget) take(ctx context.Context, h *holding, n uint64) error {
 		return e
 	}
 	queue := &b.fresh
-	if b.calls[h] || h.parent != nil {
+	if h.begun || h.parent != nil {
 		queue = &b.begun
 	}
 	if len(b.begun)+len(b.fresh) == 0 && b.fits(n) { // nothing is made for a wish that is granted at once
@@ -174,7 +176,7 @@ func (b *budget) settle() {
 // standstill says whether nobody who holds memory can go on: everyone waits, or waits for a call inside of it. The caller
 // holds mu.
 func (b *budget) standstill() bool {
-	for h := range b.calls {
+	for _, h := range b.calls {
 		if h.inside == 0 && !h.waits {
 			return false
 		}
@@ -193,7 +195,23 @@ func (b *budget) give(w *wish) {
 func (b *budget) grant(h *holding, n uint64) {
 	b.used += n
 	h.bytes += n
-	b.calls[h] = true
+	if !h.begun {
+		h.begun, h.at = true, len(b.calls)
+		b.calls = append(b.calls, h)
+	}
+}
+
+// forget takes a call out of those that have begun. The caller holds mu.
+func (b *budget) forget(h *holding) {
+	if !h.begun {
+		return
+	}
+	last := len(b.calls) - 1
+	b.calls[h.at] = b.calls[last]
+	b.calls[h.at].at = h.at
+	b.calls[last] = nil
+	b.calls = b.calls[:last]
+	h.begun = false
 }
 
 // drop takes a wish out of its queue. The caller holds mu.

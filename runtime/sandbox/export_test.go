@@ -158,7 +158,7 @@ func (s *Sandbox) Audit() error {
 			idle += i.bytes
 		}
 	}
-	for h := range b.calls {
+	for _, h := range b.calls {
 		held += h.bytes
 	}
 	if idle != b.pools.bytes || idle+held != b.used || b.used > b.size {

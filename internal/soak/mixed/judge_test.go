@@ -69,8 +69,8 @@ func TestWhatIsKeptThroughALongIdleTimeIsNamed(t *testing.T) {
 func TestWhatIsLeftAfterClosingIsNamed(t *testing.T) {
 	r := flat(time.Minute)
 	r.leftovers = nil
-	r.left(sample{descriptors: 5, goroutines: 3}, sample{descriptors: 6, goroutines: 3})
-	if err := r.Err(); err == nil || err.Error() != "closed descriptors 5 then 6, at most 5: GROWN" {
+	r.left(sample{descriptors: 5, goroutines: 3}, sample{descriptors: 8, goroutines: 3})
+	if err := r.Err(); err == nil || err.Error() != "closed descriptors 5 then 8, at most 7: GROWN" {
 		t.Errorf("the judgement is %v", err)
 	}
 }
