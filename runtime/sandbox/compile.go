@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sync/atomic"
 	"time"
@@ -58,6 +59,9 @@ func (s *Sandbox) Prepare(ctx context.Context, d toolabi.Digest) error {
 // and the others are not held up. When ctx ends first, its cause is returned, and the compilation goes on for the next call;
 // one by a command ends with the last call that wants it.
 func (s *Sandbox) load(ctx context.Context, d toolabi.Digest) (*module, error) {
+	if m := (*s.loaded.Load())[d]; m != nil {
+		return m, nil
+	}
 	for {
 		m := s.want(ctx, d)
 		select {
@@ -108,7 +112,13 @@ func (s *Sandbox) fill(ctx context.Context, m *module, d toolabi.Digest) {
 		s.mu.Lock()
 		delete(s.modules, d)
 		s.mu.Unlock()
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	loaded := maps.Clone(*s.loaded.Load())
+	loaded[d] = m
+	s.loaded.Store(&loaded)
 }
 
 func (s *Sandbox) prepare(ctx context.Context, m *module, d toolabi.Digest) (err error) {

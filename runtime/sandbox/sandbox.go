@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -71,6 +72,8 @@ type Sandbox struct {
 	known    judgements
 	budget   *budget
 	calls    sync.Pool // of *call: states of calls that are over
+	// loaded are the modules that are ready, for calls that begin with nothing to wait for. The map is not changed, but replaced under mu.
+	loaded atomic.Pointer[map[toolabi.Digest]*module]
 
 	mu       sync.Mutex // guards what follows
 	programs *engine    // for programs, nil before there is one
@@ -98,6 +101,7 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 		cfg: cfg, budget: newBudget(cfg.MemoryBudget), modules: map[toolabi.Digest]*module{}, added: map[toolabi.Digest]*Module{},
 		idle: make(chan struct{}),
 	}
+	s.loaded.Store(&map[toolabi.Digest]*module{})
 	s.calls.New = func() any { return new(call) }
 	if cfg.CompileTimeout < 0 {
 		return nil, fmt.Errorf("sandbox: Config.CompileTimeout is %v", cfg.CompileTimeout)
