@@ -13,7 +13,7 @@ import (
 // keeperBox opens a sandbox for keepers, until the test is over.
 func keeperBox(t testing.TB, keepers ...keeper) *sandbox.Sandbox {
 	t.Helper()
-	box := newKeeperBox(t, keepers...)
+	box := newKeeperBox(t, sandbox.Pooled, keepers...)
 	t.Cleanup(func() { closeBox(t, box) })
 	return box
 }
@@ -28,9 +28,9 @@ func closeBox(t testing.TB, box *sandbox.Sandbox) {
 var keeperLimits = toolabi.Limits{MemoryBytes: 64 << 20, Fuel: 2 << 30}
 
 // newKeeperBox opens a sandbox.
-func newKeeperBox(t testing.TB, keepers ...keeper) *sandbox.Sandbox {
+func newKeeperBox(t testing.TB, how sandbox.Instances, keepers ...keeper) *sandbox.Sandbox {
 	t.Helper()
-	s, cfg := shelf{}, sandbox.Config{Limits: keeperLimits}
+	s, cfg := shelf{}, sandbox.Config{Limits: keeperLimits, Instances: how}
 	cfg.Source = s.source
 	for _, k := range keepers {
 		s.add(k.wasm)
@@ -64,11 +64,12 @@ type cleanCall struct {
 	moment moment
 }
 
-// clean returns what a call comes to in a sandbox of its own, in which nothing was called before: what it has to come to everywhere.
+// clean returns what a call comes to in a sandbox of its own, in which nothing was called before and no instance is used again: what
+// it has to come to everywhere.
 func (k keeper) clean(t testing.TB, o order, m moment) trace {
 	t.Helper()
 	get, _ := cleanTraces.LoadOrStore(cleanCall{k.digest, o, m}, sync.OnceValue(func() trace {
-		box := newKeeperBox(t, k)
+		box := newKeeperBox(t, sandbox.Fresh, k)
 		defer closeBox(t, box)
 		return k.do(context.Background(), box, o, m)
 	}))
@@ -76,10 +77,10 @@ func (k keeper) clean(t testing.TB, o order, m moment) trace {
 }
 
 // same makes a call and holds that it comes to what it comes to in a sandbox of its own.
-func (k keeper) same(t testing.TB, box *sandbox.Sandbox, o order, m moment) {
+func (k keeper) same(t testing.TB, box *sandbox.Sandbox, o order, m moment, meanwhile ...func()) {
 	t.Helper()
 	want := k.clean(t, o, m)
-	if d := k.do(context.Background(), box, o, m).difference(want); d != "" {
+	if d := k.do(context.Background(), box, o, m, meanwhile...).difference(want); d != "" {
 		t.Errorf("%s, %q: %s", k.name, o, d)
 	}
 }

@@ -29,6 +29,14 @@ func worldly() []place {
 			hour := slices.Concat(I32Const(free+24), I64Const(3600e9), I64Store)
 			return slices.Concat(hour, callWith(poll, free, free+64, 1, free+128), Drop), slices.Concat(read(0, seen), read(1, seen+8))
 		}},
+		{"what _initialize did", func(p *placeGuest) (leave, look []byte) {
+			poll, now, write := p.wasi("poll_oneoff", fours), p.wasi("clock_time_get", []byte{I32, I64, I32}), p.wasi("fd_write", fours)
+			closes := p.wasi("fd_close", i32)
+			sleep := slices.Concat(I32Const(free+24), I64Const(3600e9), I64Store, callWith(poll, free, free+64, 1, free+128), Drop)
+			p.initialize = [][]byte{sleep, p.says(write, free+256, "started;"), Drop, callWith(closes, 2), Drop}
+			look = slices.Concat(I32Const(1), I64Const(0), I32Const(seen), Call(now), Drop, seeI32(8, callWith(closes, 2)))
+			return slices.Concat(sleep, p.says(write, free+512, "left;"), Drop), look
+		}},
 		{"result of a host function", func(p *placeGuest) (leave, look []byte) {
 			return slices.Concat(callWith(p.host[toolabi.FuncLog], logLine, 6), Drop), seeI32(60, callWith(p.result, seen, 60, 0))
 		}},
