@@ -7,8 +7,8 @@ type Region interface {
 	// First returns the first size bytes, zero where nothing was written and otherwise as they were. It is never asked for more
 	// than the region was made for, and what it returned before is not used any more. After an error everything is as it was.
 	First(size uint64) ([]byte, error)
-	// Adopt makes the first bytes those of the image, and all behind them zero. After an error it can be tried again, and otherwise the region
-	// only be freed.
+	// Adopt makes the first bytes those of the image, and all behind them zero. After an error it can be tried again, and otherwise
+	// the region only be freed.
 	Adopt(*Image) error
 	// Reset makes everything as it was after Adopt, which there has to have been.
 	Reset()
@@ -28,7 +28,8 @@ const (
 	Portable
 )
 
-// Reserve returns a region that can hold limit bytes. It costs addresses and no memory, but for Portable ones, until bytes of it are used.
+// Reserve returns a region that can hold limit bytes. Until bytes of it are used it costs addresses and no memory; a Portable one
+// costs neither.
 func (k Kind) Reserve(limit uint64) (Region, error) {
 	if limit > maxInt {
 		return nil, errors.New("that is more than this processor can address")
