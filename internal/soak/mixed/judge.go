@@ -35,29 +35,31 @@ const (
 	enough = 24
 )
 
-// unsettled is what there may be more at rest where idle is shorter than longIdle: instances that wait for the next call.
-var unsettled = map[string]slack{"rss": {50, 64 << 20}, "mappings": {50, 400}}
+// unsettled is what there may be more where idle is shorter than longIdle: instances that wait for the next call, and images of
+// modules that nobody calls any more.
+var unsettled = map[string]slack{"rss": {50, 128 << 20}, "heap": {50, 64 << 20}, "mappings": {50, 400}, "descriptors": {50, 24}}
 
 // judge compares the last quarter of the cycles with the second one, each phase with itself.
 func (r *Report) judge() []judgement {
 	var all []judgement
 	for _, q := range quantities {
-		all = append(all, r.compare(q, phaseRest, r.restSlack(q), 1))
+		all = append(all, r.compare(q, phaseRest, r.slack(q, q.rest), 1))
 	}
 	all = append(all, r.shrinks()...)
 	for _, p := range phases() {
 		for _, q := range quantities {
-			all = append(all, r.compare(q, p.name, q.load, enough))
+			all = append(all, r.compare(q, p.name, r.slack(q, q.load), enough))
 		}
 	}
 	return append(all, r.leftovers...)
 }
 
-func (r *Report) restSlack(q quantity) slack {
+// slack is what there may be more: settled, where what is kept for the next call had the time to go.
+func (r *Report) slack(q quantity, settled slack) slack {
 	if s, ok := unsettled[q.name]; ok && r.idle < longIdle {
 		return s
 	}
-	return q.rest
+	return settled
 }
 
 func (r *Report) compare(q quantity, phase string, s slack, least int) judgement {
