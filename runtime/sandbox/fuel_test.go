@@ -121,7 +121,8 @@ func fresh(t testing.TB) time.Duration {
 const promisedTurn = 20 * time.Millisecond
 
 // TestTheHostHasATurn holds that a guest stops at its deadline however it spends its time, and that the garbage collector of
-// the host, which stops every goroutine, does not wait for it.
+// the host, which stops every goroutine, does not wait for it. It may be late once, since a busy machine can be: what a guest
+// does it does each time.
 func TestTheHostHasATurn(t *testing.T) {
 	for name, wasm := range map[string][]byte{"fan-out": fanOut(t), "fill": fills(t), "loop": loops(t)} {
 		t.Run(name, func(t *testing.T) {
@@ -134,34 +135,46 @@ func TestTheHostHasATurn(t *testing.T) {
 			if err := box.Prepare(t.Context(), d); err != nil {
 				t.Fatal(err)
 			}
-			const deadline = 300 * time.Millisecond
-			ctx, cancel := context.WithTimeoutCause(t.Context(), deadline, toolabi.NewError(toolabi.LimitTime, "too slow"))
-			defer cancel()
-			began, ended := time.Now(), make(chan error)
-			go func() {
-				out, err := box.Invoke(ctx, toolabi.Invocation{Module: d, Tool: "echo", Input: []byte("{}")}, nil)
-				if err == nil && (out.Err == nil || out.Err.Code != toolabi.LimitTime) {
-					err = fmt.Errorf("outcome %v", out)
-				}
-				ended <- err
-			}()
-			var pauses []time.Duration
-			for time.Since(began) < deadline/2 {
-				from := time.Now()
-				runtime.GC()
-				pauses = append(pauses, time.Since(from))
+			late := runsIntoItsDeadline(t, box, d, longest)
+			if late != "" {
+				late = runsIntoItsDeadline(t, box, d, longest)
 			}
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-			if took, most := time.Since(began), deadline+5*50*time.Millisecond; took > most {
-				t.Errorf("it ended after %v, and %v are promised five times over", took, most)
-			}
-			if slices.Sort(pauses); pauses[len(pauses)/2] > longest {
-				t.Errorf("half of the collections took over %v", pauses[len(pauses)/2])
+			if late != "" {
+				t.Error(late)
 			}
 		})
 	}
+}
+
+// runsIntoItsDeadline calls a tool that does not end by itself, and says what took longer than it may.
+func runsIntoItsDeadline(t *testing.T, box *sandbox.Sandbox, d toolabi.Digest, longest time.Duration) string {
+	const deadline = 300 * time.Millisecond
+	ctx, cancel := context.WithTimeoutCause(t.Context(), deadline, toolabi.NewError(toolabi.LimitTime, "too slow"))
+	defer cancel()
+	began, ended := time.Now(), make(chan error)
+	go func() {
+		out, err := box.Invoke(ctx, toolabi.Invocation{Module: d, Tool: "echo", Input: []byte("{}")}, nil)
+		if err == nil && (out.Err == nil || out.Err.Code != toolabi.LimitTime) {
+			err = fmt.Errorf("outcome %v", out)
+		}
+		ended <- err
+	}()
+	var pauses []time.Duration
+	for time.Since(began) < deadline/2 {
+		from := time.Now()
+		runtime.GC()
+		pauses = append(pauses, time.Since(from))
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if took, most := time.Since(began), deadline+5*50*time.Millisecond; took > most {
+		return fmt.Sprintf("it ended after %v, and %v are promised five times over", took, most)
+	}
+	if slices.Sort(pauses); pauses[len(pauses)/2] > longest {
+		return fmt.Sprintf("half of the collections took over %v", pauses[len(pauses)/2])
+	}
+	return ""
 }
 
 func loops(t testing.TB) []byte {

@@ -42,7 +42,7 @@ func TestIdleInstancesGiveWayToTheSystemsLimit(t *testing.T) {
 	}
 }
 
-// TestIdleInstancesGiveWayToAnInstanceMadeOfAnImage: under a limit of memory that holds three instances of 100 MiB, a fourth is made
+// TestIdleInstancesGiveWayToAnInstanceMadeOfAnImage: under a limit of memory that holds three instances of 60 MiB, a fourth is made
 // while one is in use and two are idle.
 func TestIdleInstancesGiveWayToAnInstanceMadeOfAnImage(t *testing.T) {
 	if raced || sandbox.InHeapByDefault {
@@ -55,7 +55,7 @@ func TestIdleInstancesGiveWayToAnInstanceMadeOfAnImage(t *testing.T) {
 	module := func(n int) toolabi.Invocation {
 		g := newGuest(toolabi.FuncLog)
 		g.manifest.Version = fmt.Sprintf("%d.0.0", n)
-		g.Export(toolabi.ExportInitialize, g.Func(nil, nil, 0, grow(1600), Drop))
+		g.Export(toolabi.ExportInitialize, g.Func(nil, nil, 0, grow(958), Drop))
 		return toolabi.Invocation{Module: s.add(g.invoke(0, g.tell(I32Const(1)), g.ok(t)).build(t)), Tool: "echo"}
 	}
 	answer := func(context.Context, string, []byte) (toolabi.Answer, error) { return toolabi.Answer{}, nil }
@@ -65,7 +65,7 @@ func TestIdleInstancesGiveWayToAnInstanceMadeOfAnImage(t *testing.T) {
 			t.Fatal(out.Err, err)
 		}
 	}
-	limit := uint64(status("VmData:")) + 350<<20
+	limit := uint64(status("VmData:")) + 210<<20
 	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 		t.Fatal(err)
 	}
