@@ -34,6 +34,7 @@ var allowed = []struct {
 	{"runtime/sandbox/wasm", nil},
 	{"policy", []string{"internal/jq", "internal/strictyaml"}},
 	{"drivers/plan", []string{"runtime", "journal", "toolabi", "internal/jq", "internal/strictyaml"}},
+	{"drivers/agent/model", []string{"toolabi"}},
 	{"drivers/...", []string{"runtime", "journal", "hostfuncs", "toolabi"}},
 	{"tools/...", []string{"sdk", "toolabi"}},
 	{"cmd/wrun", []string{"...", ""}},
