@@ -5,9 +5,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/internal/grantfile"
+	"github.com/wrun-dev/wrun/internal/modref"
 	"github.com/wrun-dev/wrun/internal/toolbox"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 )
@@ -23,7 +23,7 @@ type foundModule struct {
 // isModuleFile says whether a word is the path of a module, and not the name of one that was added. It does not look which files
 // there are: a file in the working directory must not stand in for a tool that was added. No tool is called "." or "..".
 func isModuleFile(word string) bool {
-	return word == "." || word == ".." || plan.IsFile(word)
+	return word == "." || word == ".." || modref.IsFile(word)
 }
 
 // findModule finds a module by its path or by its name.

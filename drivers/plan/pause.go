@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/wrun-dev/wrun/internal/strictyaml"
 	"github.com/wrun-dev/wrun/journal"
 )
 
@@ -30,7 +31,7 @@ func parsePause(p *parser, _ *yaml.Node, f fields) action {
 		a.until, n = true, f["until"]
 	}
 	if n.Kind != yaml.ScalarNode {
-		p.fail(n, `"sleep" has to be %v, this is %s`, errDuration, describe(n))
+		p.fail(n, `"sleep" has to be %v, this is %s`, strictyaml.ErrDuration, describe(n))
 		return nil
 	}
 	a.what = p.template(n)
@@ -49,9 +50,9 @@ func (p *parser) pause(n *yaml.Node, a *pause, v any) {
 			p.fail(n, `"until" has to be %v, this is %s`, err, describe(n))
 		}
 	case !text:
-		p.fail(n, `"sleep" has to be %v, this is %s; a number needs a unit`, errDuration, describe(n))
+		p.fail(n, `"sleep" has to be %v, this is %s; a number needs a unit`, strictyaml.ErrDuration, describe(n))
 	default:
-		if _, err := parseDuration(s); err != nil {
+		if _, err := strictyaml.ParseDuration(s); err != nil {
 			p.fail(n, `"sleep" has to be %v, this is %s`, err, describe(n))
 		}
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/wrun-dev/wrun/internal/modref"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -55,18 +56,7 @@ type Plan struct {
 }
 
 // Source says where a module comes from.
-type Source struct {
-	// Name is the module's name in the plan, the part of "module.tool" before the dot.
-	Name string
-	// File is a path with forward slashes, relative to the plan's directory and not leading out of it. That nothing on
-	// the way is a symbolic link that leads out is for whoever opens it to check. "" when Added is not.
-	File string
-	// Added is the name of a module that the operator has added, where the plan names no file: one that has no / in it and
-	// does not end in .wasm.
-	Added string
-	// Line is where the plan says so, from 1.
-	Line int
-}
+type Source = modref.Source
 
 // Name returns the plan's name, or "".
 func (p *Plan) Name() string { return p.name }

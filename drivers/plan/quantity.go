@@ -2,15 +2,14 @@ package plan
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/wrun-dev/wrun/internal/strictyaml"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -32,11 +31,11 @@ func (p *parser) number(n *yaml.Node, what string, most int) int {
 func (p *parser) duration(n *yaml.Node, what string) time.Duration {
 	d, err := time.Second, error(nil)
 	if v, _ := scalar(n); n.Kind != yaml.ScalarNode {
-		err = errDuration
+		err = strictyaml.ErrDuration
 	} else if s, ok := v.(string); ok {
-		d, err = parseDuration(s)
+		d, err = strictyaml.ParseDuration(s)
 	} else {
-		err = errDuration
+		err = strictyaml.ErrDuration
 	}
 	switch {
 	case err != nil:
@@ -49,41 +48,18 @@ func (p *parser) duration(n *yaml.Node, what string) time.Duration {
 	return time.Second
 }
 
-var (
-	errDuration = errors.New(`a time such as "500ms", "2s" or "1h30m", at most a hundred years`)
-	durations   = regexp.MustCompile(`^([0-9]{1,12}(\.[0-9]{1,9})?(ms|s|m|h))+$`)
-)
-
-// maxDuration is the longest time that a plan may give.
-const maxDuration = toolabi.MaxManifestMS * time.Millisecond
-
-// parseDuration reads a time in whole milliseconds.
-func parseDuration(s string) (time.Duration, error) {
-	if !durations.MatchString(s) {
-		return 0, errDuration
-	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < 0 || d > maxDuration {
-		return 0, errDuration
-	}
-	if d%time.Millisecond != 0 {
-		return 0, errors.New("a time in whole milliseconds")
-	}
-	return d, nil
-}
-
 // seconds returns the time that a value gives: a number of seconds, or the text of a duration.
 func seconds(v any) (time.Duration, error) {
 	if s, ok := v.(string); ok {
-		return parseDuration(s)
+		return strictyaml.ParseDuration(s)
 	}
 	text, err := encode(v)
 	if err != nil {
-		return 0, errDuration
+		return 0, strictyaml.ErrDuration
 	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	if ms := math.Round(f * 1000); err == nil && ms >= 0 && ms <= toolabi.MaxManifestMS {
 		return time.Duration(ms) * time.Millisecond, nil
 	}
-	return 0, fmt.Errorf("a number of seconds from 0 to a hundred years, or %w", errDuration)
+	return 0, fmt.Errorf("a number of seconds from 0 to a hundred years, or %w", strictyaml.ErrDuration)
 }
