@@ -54,3 +54,7 @@ func canonicalSource(s string) (string, error) {
 }
 
 func isControl(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f }
+
+// SecretSource returns the only spelling of the source of a secret, as ReadSecret reads it. An error does not quote what is no
+// source: it may be a value that somebody wrote there by mistake.
+func SecretSource(s string) (string, error) { return canonicalSource(s) }

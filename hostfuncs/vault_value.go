@@ -15,8 +15,17 @@ import (
 
 // value returns the value of a secret that is granted, and makes it known.
 func (v *Vault) value(ctx context.Context, function string, s SecretGrant) ([]byte, error) {
+	value, err := v.valueOf(ctx, s)
+	if err != nil {
+		return nil, unreadable(function, s, err)
+	}
+	return value, nil
+}
+
+// valueOf is value, with an error that says nothing but why it cannot be read.
+func (v *Vault) valueOf(ctx context.Context, s SecretGrant) ([]byte, error) {
 	if v == nil {
-		return nil, unreadable(function, s, errors.New("this program reads no secrets"))
+		return nil, errors.New("this program reads no secrets")
 	}
 	v.mu.Lock()
 	src, ok := v.sources[s.Source]
@@ -30,7 +39,7 @@ func (v *Vault) value(ctx context.Context, function string, s SecretGrant) ([]by
 	case <-src.turn:
 		defer func() { src.turn <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, unreadable(function, s, errors.New("the time ran out while it was waited for"))
+		return nil, errors.New("the time ran out while it was waited for")
 	}
 	if src.value != nil {
 		return src.value, nil
@@ -43,7 +52,7 @@ func (v *Vault) value(ctx context.Context, function string, s SecretGrant) ([]by
 		if ctx.Err() != nil {                          // that is this call's own matter
 			src.err = nil
 		}
-		return nil, unreadable(function, s, err)
+		return nil, err
 	}
 	return src.value, nil
 }
@@ -120,4 +129,14 @@ func (c Call) granted(function, name, origin string) (SecretGrant, error) {
 		return s, secretError(ungranted(c, function, fmt.Sprintf("sending secret %s to %s", name, origin), fmt.Sprintf("--secret %s=%s@%s", name, s.Source, origin)))
 	}
 	return s, nil
+}
+
+// Own returns a value that the host itself needs, such as the key of a provider, and makes it known under a name, so that it is
+// kept out of everything like those that tools use. source is as ReadSecret has it.
+func (v *Vault) Own(ctx context.Context, name, source string) ([]byte, error) {
+	value, err := v.valueOf(ctx, SecretGrant{Name: name, Source: source})
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read from %s: %s", name, toolabi.CleanLine(source, 200), toolabi.CleanLine(err.Error(), 300))
+	}
+	return []byte(string(value)), nil
 }
