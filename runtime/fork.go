@@ -113,7 +113,7 @@ func (e *Engine) appendCopy(ctx context.Context, id string, entries []journal.En
 	defer end()
 	last := entries[len(entries)-1].Time
 	now := max(e.cfg.Now().UnixNano(), last)
-	released := journal.Entry{Kind: journal.Released, Owner: owner, Name: journal.StopInterrupted, Note: "forked", Time: now}
+	released := journal.Entry{Kind: journal.Released, Owner: owner, Name: journal.StopInterrupted, Note: noteForked, Time: now}
 	all := append(entries, released)
 	if len(all) > journal.MaxAppend {
 		all = append([]journal.Entry{entries[0], {Kind: journal.Record, Name: recordCopying, Time: entries[1].Time}}, entries[1:]...)
@@ -126,4 +126,12 @@ func (e *Engine) appendCopy(ctx context.Context, id string, entries []journal.En
 		return &JournalError{Run: id, Err: err}
 	}
 	return nil
+}
+
+// noteForked is the note of the entry that ends what a fork copied.
+const noteForked = "forked"
+
+// EndsCopy says whether everything before an entry was copied from another run. What was paid for it was paid there.
+func EndsCopy(e journal.Entry) bool {
+	return e.Kind == journal.Released && e.Name == journal.StopInterrupted && e.Note == noteForked
 }
