@@ -1,11 +1,6 @@
 package plan
 
-import (
-	"errors"
-	"strings"
-
-	"github.com/wrun-dev/wrun/internal/jq"
-)
+import "github.com/wrun-dev/wrun/internal/jq"
 
 // piece is a part of a text: literal, or an expression without its "${" and "}".
 type piece struct {
@@ -13,37 +8,15 @@ type piece struct {
 	expr bool
 }
 
-var errUnclosed = errors.New(`"${" without the "}" that closes it; write "$${" where "${" is meant as text`)
-
-// split takes a text apart. "${ … }" is an expression, "$${" is the text "${", everything else is literal.
+// split takes a text apart as every file of wrun does.
 func split(s string) ([]piece, error) {
+	found, err := jq.Split(s)
+	if err != nil {
+		return nil, err
+	}
 	var pieces []piece
-	var lit strings.Builder
-	flush := func() {
-		if lit.Len() > 0 {
-			pieces = append(pieces, piece{text: lit.String()})
-			lit.Reset()
-		}
+	for _, p := range found {
+		pieces = append(pieces, piece{text: p.Text, expr: p.Expr})
 	}
-	for {
-		i := strings.Index(s, "${")
-		if i < 0 {
-			lit.WriteString(s)
-			flush()
-			return pieces, nil
-		}
-		if i > 0 && s[i-1] == '$' {
-			lit.WriteString(s[:i-1] + "${")
-			s = s[i+2:]
-			continue
-		}
-		n := jq.End(s[i+2:])
-		if n < 0 {
-			return nil, errUnclosed
-		}
-		lit.WriteString(s[:i])
-		flush()
-		pieces = append(pieces, piece{text: strings.Trim(s[i+2:i+2+n], " \t\r\n"), expr: true})
-		s = s[i+2+n+1:]
-	}
+	return pieces, nil
 }
