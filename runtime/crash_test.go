@@ -26,6 +26,8 @@ type shape struct {
 	// grants is what the tools may do, kept what the journal has to hold in the end; nil for nothing in particular.
 	grants hostfuncs.Grants
 	kept   func(*machine)
+	// prepare changes the machine before anything is driven; nil leaves it.
+	prepare func(*machine)
 }
 
 func shapes() []shape {
@@ -96,7 +98,7 @@ func (s shape) check(t *testing.T, m *machine, res runtime.Result, err error) {
 
 // Every crash point: instead of each append, and after it was made and before anyone was told.
 func TestNoCrashPointRepeatsOrLosesAnything(t *testing.T) {
-	all := append(shapes(), tallies())
+	all := append(shapes(), tallies(), askedAgain())
 	for _, s := range append(all, slowly(append(shapes(), tallies()))...) {
 		appends := 0
 		// Time stands still in the bubble unless a tool takes its time, so that the appends are always the same.
@@ -124,6 +126,9 @@ func TestNoCrashPointRepeatsOrLosesAnything(t *testing.T) {
 func (s shape) machine(t *testing.T) *machine {
 	m := newMachine(t, s.tools)
 	m.grants = s.grants
+	if s.prepare != nil {
+		s.prepare(m)
+	}
 	return m
 }
 

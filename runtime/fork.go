@@ -59,17 +59,17 @@ func (e *Engine) describeFork(ctx context.Context, l *loaded, c copied) (Fork, e
 			f.Taken++
 		}
 	}
-	seen := map[journal.Step]bool{}
+	var again made // not of one call, but attempts of a step are one effect there too
 	for _, entry := range c.left {
 		eff, ok, err := e.tookPlace(ctx, l, entry)
 		if err != nil {
 			return f, err
 		}
-		if ok && !seen[entry.Step] {
-			seen[entry.Step] = true
-			f.Again = append(f.Again, eff)
+		if ok {
+			again.add(l, eff)
 		}
 	}
+	f.Again = again.effects
 	return f, nil
 }
 

@@ -10,15 +10,19 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// unhurried is the context of what must not be repeated. Its own timeout bounds it; nothing else breaks it off, because that
-// would leave its outcome unknown, but a process that has to end and cannot wait for ever.
-func (e *Engine) unhurried(ctx context.Context) (context.Context, func()) {
+// unhurried is the context of what must not be broken off, because that would leave its outcome unknown, or lose a reply that
+// had its price. Its own timeout bounds it, and a process that has to end and cannot wait for ever; and a limit, unless it is
+// unlimited.
+func (e *Engine) unhurried(ctx context.Context, unlimited bool) (context.Context, func()) {
 	doing, give := context.WithCancelCause(context.WithoutCancel(ctx))
 	var timer *time.Timer
 	var mu sync.Mutex // guards timer
 	stop := context.AfterFunc(ctx, func() {
-		if !interrupted(ctx) {
-			return // a limit of the call's
+		if !interrupted(ctx) { // a limit of the call's
+			if !unlimited {
+				give(context.Cause(ctx))
+			}
+			return
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -18,14 +19,14 @@ const (
 	backoffPatience = 10 * time.Second
 )
 
-// retries says whether a failed call is tried again, and when. An attempt that would repeat an effect is none, whatever a
+// retries says whether a failed call, or a step of the driver's own, is tried again, and when. An attempt that would repeat an effect is none, whatever a
 // policy says: every effect that must not be repeated, in the call and below it, is known not to have taken place.
 func (r *Run) retries(o op, step journal.Step, failure *toolabi.Error) (due int64, again bool) {
 	n := step.Attempt()
-	if !o.enters() || failure == nil || failure == o.refused || uint32(n) >= o.retry.Attempts || !o.permits(failure) {
+	if !o.enters() && !o.own || failure == nil || failure == o.refused || uint32(n) >= o.retry.Attempts || !o.permits(failure) {
 		return 0, false
 	}
-	touched := o.class == toolabi.Once && failure.Effect > toolabi.EffectNone // the call is the effect itself
+	touched := o.class == toolabi.Once && failure.Effect > toolabi.EffectNone // the step is the effect itself
 	r.log.view(func(_ *journal.History, s *journal.State) { touched = touched || s.Open[step].Touched })
 	if touched && !brokenAttempts {
 		return 0, false
@@ -71,10 +72,40 @@ func backoff(p toolabi.RetryPolicy, n int, salt journal.Digest) time.Duration {
 	return pause
 }
 
-// nextAttempt goes on with a call whose last attempt failed in a way that permits another one, once its pause is over.
+// nextAttempt goes on with a step whose last attempt failed in a way that permits another one, once its pause is over.
 func (r *Run) nextAttempt(ctx context.Context, o op, step journal.Step, past *journal.Past) (outcome, error) {
+	if err := r.mayBegin(ctx, o, step.At(step.Attempt()+1)); err != nil { // it is not waited for what does not begin
+		return outcome{}, err
+	}
 	if err := r.until(ctx, o, step, "the next attempt of "+o.name, past.Result.Due, max(backoffPatience, r.engine.cfg.Patience)); err != nil {
 		return outcome{}, err
 	}
 	return r.attempt(ctx, o, step.At(step.Attempt()+1), past)
+}
+
+// mayHaveHappened says whether an attempt before this one may have taken place, as its result says.
+func (r *Run) mayHaveHappened(ctx context.Context, step journal.Step) (bool, error) {
+	for n := step.Attempt() - 1; n >= 1; n-- {
+		var result *journal.Entry
+		r.log.view(func(h *journal.History, _ *journal.State) {
+			if p := h.Find(step.At(n)); p != nil {
+				result = p.Result
+			}
+		})
+		if result == nil { // somebody has said that it did not happen
+			continue
+		}
+		body, err := journal.Body(ctx, r.engine.blobs, *result)
+		if err != nil {
+			return false, err
+		}
+		var failure toolabi.Error
+		if err := toolabi.Decode(body, &failure); err != nil {
+			return false, damaged(r.id, fmt.Errorf("result of %s: %w", result.Step, err))
+		}
+		if failure.Effect > toolabi.EffectNone {
+			return true, nil
+		}
+	}
+	return false, nil
 }

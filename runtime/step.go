@@ -28,12 +28,13 @@ type op struct {
 	timeout time.Duration  // how long an effect may be on its way
 	key     func() string  // derives the idempotency key; nil: the step has none
 
+	own        bool                // the driver does it itself
 	frame      *frame              // the call that asks, nil for the driver
 	callee     Module              // of a call: the module that is entered
 	mounts     []toolabi.Mount     // of a call: the directories that it gets
 	tool       toolabi.Tool        // of a call: the tool of it
 	unasked    bool                // of a call: nobody is asked whether it may begin
-	retry      toolabi.RetryPolicy // of a call: how it is tried again
+	retry      toolabi.RetryPolicy // of a call, or of the driver's own step: how it is tried again
 	anyFailure bool                // of a call: after whatever is not a refusal
 
 	pending func() (hostfuncs.Pending, error) // of class Wait: what is waited for
@@ -304,9 +305,9 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 	}
 	doing := ctx
 	once := o.class == toolabi.Once
-	if once {
+	if once || o.own && o.class == toolabi.Effect { // the reply to the driver's own effect may have cost something
 		var done func()
-		doing, done = r.engine.unhurried(ctx)
+		doing, done = r.engine.unhurried(ctx, once)
 		defer done()
 	}
 	out, err := o.perform(doing, intent)
@@ -317,11 +318,17 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 		}
 		return outcome{}, err
 	}
-	if !once && out.err != nil && interrupted(ctx) {
+	if !once && out.err != nil && interrupted(doing) {
 		return outcome{}, r.ended(ctx) // the error is the interruption's, not the step's
 	}
-	if o.again && o.class == toolabi.Effect {
-		out.err = unlessApplied(out.err) // what it says is true of this attempt; the one that was cut off may have taken place
+	before := o.again && o.class == toolabi.Effect
+	if !before && out.err != nil && o.own && intent != nil {
+		if before, err = r.mayHaveHappened(ctx, intent.Step); err != nil {
+			return outcome{}, err
+		}
+	}
+	if before {
+		out.err = unlessApplied(out.err) // what it says is true of this attempt; the one before it may have taken place
 	}
 	return r.record(ctx, o, step, intent, out)
 }

@@ -122,7 +122,8 @@ func (d *drive) call(name string) (string, error) {
 	return said(out, err)
 }
 
-// do does an effect of the driver's own.
+// do does an effect of the driver's own, which is tried again while it may be: what is repeatable also where nobody knows
+// whether it took place.
 func (d *drive) do(name string, class toolabi.Class) (string, error) {
 	if d.t.pause(d.p, waiter{at: atStep, step: name}) == dead {
 		return "", errDead
@@ -132,9 +133,14 @@ func (d *drive) do(name string, class toolabi.Class) (string, error) {
 		is = repeatable
 	}
 	out, err := d.run.Do(d.ctx, journal.Step(name), runtime.Act{
-		Name: "own", Request: []byte(name), Class: class, Timeout: sendTimeout,
+		Name: "own", Request: []byte(name), Class: class, Timeout: sendTimeout, Retry: patient,
 		Do: func(ctx context.Context, a runtime.Attempt) ([]byte, error) {
-			return d.t.send(ctx, d.p, request{step: journal.Step(name), body: name, key: a.Key, promise: is, beforeSend: a.BeforeSend})
+			out, err := d.t.send(ctx, d.p, request{step: journal.Step(name), body: name, key: a.Key, promise: is, beforeSend: a.BeforeSend})
+			var told *toolabi.Error
+			if errors.As(err, &told) && told.Effect != toolabi.EffectApplied {
+				told.Retry = toolabi.RetrySafe
+			}
+			return out, err
 		},
 	})
 	return said(out, err)
