@@ -18,6 +18,8 @@ type Behaviour struct {
 	Drop int `json:"drop"`
 	// Hang accepts the next charges and holds their replies until Release, or until the client is gone.
 	Hang int `json:"hang"`
+	// HangLists holds the replies to the next requests for a list of charges in the same way.
+	HangLists int `json:"hang_lists"`
 	// DelayMS is how long every reply to a charge or refund is held back, in milliseconds, after it was accepted.
 	DelayMS int `json:"delay_ms"`
 	// Late works on the next charges for LateMS milliseconds before it accepts them, whether or not the client is there by then.

@@ -124,6 +124,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 func (l *Ledger) getCharges(w http.ResponseWriter, r *http.Request) {
+	l.holdList(r.Context())
 	all := l.Charges()
 	if !r.URL.Query().Has("reference") {
 		reply(w, http.StatusOK, list(all))

@@ -183,6 +183,19 @@ func (l *Ledger) hold(ctx context.Context, release <-chan struct{}) {
 	}
 }
 
+// holdList keeps the reply to a request for a list back when the behaviour wants that.
+func (l *Ledger) holdList(ctx context.Context) {
+	l.mu.Lock()
+	if !use(&l.behaviour.HangLists) {
+		l.mu.Unlock()
+		return
+	}
+	release := l.release
+	l.setHanging(l.hanging + 1)
+	l.mu.Unlock()
+	l.hold(ctx, release)
+}
+
 // setHanging wants mu held.
 func (l *Ledger) setHanging(n int) {
 	l.hanging = n

@@ -134,7 +134,7 @@ func TestIgnoredKeysTakeTheMoneyTwice(t *testing.T) {
 
 func TestDroppedChargesAreTakenWithoutAReply(t *testing.T) {
 	s := start(t, ledger.Config{})
-	want(t, 200, `{"honour_keys":false,"key_ttl_ms":0,"drop":2,"hang":0,"delay_ms":0,"late":0,"late_ms":0,"decline":0,"conflict":0,"unprocessable":0}`, "POST", s.URL()+"/behaviour", `{"drop":2}`)
+	want(t, 200, `{"honour_keys":false,"key_ttl_ms":0,"drop":2,"hang":0,"hang_lists":0,"delay_ms":0,"late":0,"late_ms":0,"decline":0,"conflict":0,"unprocessable":0}`, "POST", s.URL()+"/behaviour", `{"drop":2}`)
 	for i := range 2 {
 		if status, body, err := ask(t.Context(), "POST", s.URL()+"/charges", rent); err == nil {
 			t.Errorf("charge %d was answered with %d %s", i, status, body)
@@ -185,6 +185,26 @@ func TestHeldRepliesGoOnRelease(t *testing.T) {
 	}
 	want(t, 200, `{"hanging":0}`, "GET", s.URL()+"/hanging", "")
 	want(t, 201, "", "POST", s.URL()+"/charges", rent)
+}
+
+func TestAHeldListGoesOnRelease(t *testing.T) {
+	s := start(t, ledger.Config{Behaviour: ledger.Behaviour{HangLists: 1}})
+	answer := make(chan string, 1)
+	go func() {
+		_, body, _ := ask(context.WithoutCancel(t.Context()), "GET", s.URL()+"/charges", "")
+		answer <- body
+	}()
+	want(t, 200, `{"hanging":1}`, "GET", s.URL()+"/hanging?at_least=1", "")
+	want(t, 200, `[]`, "GET", s.URL()+"/charges", "")
+	select {
+	case got := <-answer:
+		t.Fatalf("a held list was answered with %s", got)
+	default:
+	}
+	want(t, 200, `{"released":1}`, "POST", s.URL()+"/release", "")
+	if got := <-answer; strings.TrimSpace(got) != "[]" {
+		t.Errorf("got %q", got)
+	}
 }
 
 func TestAHeldReplyEndsWithItsClient(t *testing.T) {

@@ -31,9 +31,13 @@ func find(_ context.Context, in FindIn) (FindOut, error) {
 	return out, nil
 }
 
-// list reads every charge with a reference into a slice.
+// list reads every charge with a reference into a slice, or all of them without one.
 func list(ledger, reference string, into any) error {
-	reply, err := sdk.HTTPFetch(toolabi.HTTPRequest{URL: join(ledger, "/charges") + "?reference=" + url.QueryEscape(reference)})
+	from := join(ledger, "/charges")
+	if reference != "" {
+		from += "?reference=" + url.QueryEscape(reference)
+	}
+	reply, err := sdk.HTTPFetch(toolabi.HTTPRequest{URL: from})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,10 @@ func init() {
 		Name: "charge", Description: "Takes an amount from an account, once.",
 		Idempotency: sdk.NonIdempotent, Compensate: "refund_charge", Destructive: true, Run: charge,
 	})
+	sdk.Register(sdk.Tool[ChargeIn, PayOut]{
+		Name: "pay", Description: "Takes an amount from an account, once, and says what the account has paid in all.",
+		Idempotency: sdk.NonIdempotent, Compensate: "refund_charge", Destructive: true, Run: pay,
+	})
 	sdk.Register(sdk.Tool[PairIn, PairOut]{
 		Name: "charge_pair", Description: "Takes an amount from an account and then a fee, as two charges.",
 		Idempotency: sdk.NonIdempotent, Compensate: "refund_charge", Destructive: true, Run: chargePair,

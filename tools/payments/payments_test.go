@@ -56,7 +56,7 @@ func (l *ledger) charge(w http.ResponseWriter, r *http.Request) {
 func (l *ledger) find(w http.ResponseWriter, reference string) {
 	var found []Charge
 	for _, c := range l.charges {
-		if c.Reference == reference {
+		if reference == "" || c.Reference == reference {
 			found = append(found, c)
 		}
 	}
@@ -107,6 +107,20 @@ func TestChargePairSendsTwoCharges(t *testing.T) {
 	}
 	if len(l.keys) != 2 || l.keys[0] == l.keys[1] {
 		t.Errorf("the two charges carried the keys %q, want two different ones", l.keys)
+	}
+}
+
+func TestPaySaysWhatTheAccountHasPaid(t *testing.T) {
+	l := &ledger{limit: 1000, charges: []Charge{{ID: "ch_1", Account: "acme", AmountCents: 100}, {ID: "ch_2", Account: "ada", AmountCents: 7}}}
+	world := &sdktest.World{HTTP: l}
+	got, err := sdktest.Call(t, world, "pay", `{"ledger":"https://ledger.test","account":"acme","amount_cents":500,"reference":"inv-7"}`)
+	if want := `{"id":"ch_3","account":"acme","amount_cents":500,"reference":"inv-7","paid_cents":600}`; err != nil || got != want {
+		t.Errorf("pay returned %s, %v, want %s", got, err, want)
+	}
+	_, err = sdktest.Call(t, world, "pay", `{"ledger":"https://ledger.test","account":"acme","amount_cents":5000,"reference":"inv-8"}`)
+	wantFailure(t, err, "declined", "402: not enough money")
+	if len(l.charges) != 3 {
+		t.Errorf("the ledger has %d charges", len(l.charges))
 	}
 }
 
