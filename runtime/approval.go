@@ -37,7 +37,7 @@ const questionName = toolabi.FuncApprove
 // answered; only what was shown does, when it is not the same any more.
 func (r *Run) agreed(ctx context.Context, o op) (approval journal.Digest, refused *toolabi.Error, err error) {
 	none := journal.Digest{}
-	decision := r.decide(ctx, o)
+	decision, driver := r.decide(ctx, o)
 	question, past, _ := r.lookup(o.step.Question())
 	shown := Shown{Tool: o.name, Module: o.callee.Digest, Input: o.request, Grants: o.callee.granted(r.grants)}
 	body, digest, err := shown.encode()
@@ -53,7 +53,7 @@ func (r *Run) agreed(ctx context.Context, o op) (approval journal.Digest, refuse
 	case brokenApproval && past != nil && past.Result != nil:
 		return past.Intent.Request, nil, nil
 	case decision.Verdict == Deny:
-		return none, denied(o, decision.Reason), r.closeQuestion(question, past)
+		return none, denied(o, decision.Reason, driver), r.closeQuestion(question, past)
 	case past == nil && decision.Verdict != AskFirst, past != nil && past.Void != nil && decision.Verdict != AskFirst:
 		return none, nil, nil
 	case past == nil:
@@ -78,8 +78,12 @@ func (r *Run) agreed(ctx context.Context, o op) (approval journal.Digest, refuse
 	return digest, nil, nil
 }
 
-func denied(o op, reason string) *toolabi.Error {
-	text := fmt.Sprintf("the policy does not allow %s", o.name)
+func denied(o op, reason string, driver bool) *toolabi.Error {
+	who := "policy"
+	if driver {
+		who = "driver"
+	}
+	text := fmt.Sprintf("the %s does not allow %s", who, o.name)
 	if reason != "" {
 		text += ": " + reason
 	}

@@ -43,6 +43,7 @@ func (r *Run) call(ctx context.Context, c CallSpec) ([]byte, error) {
 		return nil, err
 	}
 	o := r.callOp(nil, c.Step, module, tool, c.Input)
+	o.wanted = c.Decide
 	if c.Retry.Attempts > 0 {
 		o.retry, o.anyFailure = c.Retry, true
 	}

@@ -65,9 +65,8 @@ type Config struct {
 	// Patience is how long a sleep may be that is waited for without suspending the run; 0 means one second, a negative
 	// one that none is.
 	Patience time.Duration
-	// Grace is how long an effect that must not be repeated, or one of the driver's own, may still be on its way once the context of Drive
-	// has ended;
-	// 0 means 750 ms. Then it is given up, and in doubt.
+	// Grace is how long an effect that must not be repeated, or one of the driver's own, may still be on its way once the
+	// context of Drive has ended; 0 means 750 ms. Then it is given up, and in doubt unless it may be repeated.
 	Grace time.Duration
 	// Secrets knows the values that are written nowhere. It is the vault of Funcs; nil knows none.
 	Secrets *hostfuncs.Vault

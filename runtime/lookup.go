@@ -24,7 +24,7 @@ func (r *Run) lookUp(ctx context.Context, step journal.Step, past *journal.Past)
 	}
 	o := r.callOp(nil, r.nextInside(step), asked.module, asked.lookup, input)
 	o.unasked = true // it observes, and nothing goes on before it has
-	if d := r.decide(ctx, o); d.Verdict == Deny {
+	if d, _ := r.decide(ctx, o); d.Verdict == Deny {
 		return r.notTold(step, past, note("the policy does not allow the look-up "+o.name, d.Reason))
 	}
 	out, err := r.step(ctx, o)

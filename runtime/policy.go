@@ -27,7 +27,7 @@ type Candidate struct {
 	Input []byte
 }
 
-// Decision is what a policy says of a call.
+// Decision is what a policy, or a driver, says of a call.
 type Decision struct {
 	Verdict Verdict
 	// Reason is told to the person who is asked, or to the tool that is denied.
@@ -36,7 +36,7 @@ type Decision struct {
 	Within time.Duration
 }
 
-// Verdict is a policy's word.
+// Verdict is a policy's or a driver's word.
 type Verdict uint8
 
 // The verdicts.
@@ -51,9 +51,9 @@ const (
 	Deny
 )
 
-// decide asks the policy about a call.
-func (r *Run) decide(ctx context.Context, o op) Decision {
-	d := Decision{}
+// decide asks the policy about a call, and takes what the driver wants where that is stricter. driver says that it is the
+// driver that does not allow it.
+func (r *Run) decide(ctx context.Context, o op) (d Decision, driver bool) {
 	if p := r.engine.cfg.Policy; p != nil {
 		d = p(ctx, Candidate{
 			Run: r.id, Step: o.step, Module: o.callee.Name, Tool: o.tool.Name, Digest: o.callee.Digest,
@@ -63,5 +63,28 @@ func (r *Run) decide(ctx context.Context, o op) Decision {
 	if d.Verdict == NoVerdict && o.tool.Approval {
 		d.Verdict, d.Reason = AskFirst, "the tool wants somebody to agree to each call"
 	}
-	return d
+	if d.Verdict == AskFirst && o.wanted.Verdict == AskFirst {
+		return bothAsk(d, o.wanted), false
+	}
+	if o.wanted.Verdict >= AskFirst && o.wanted.Verdict > d.Verdict {
+		return o.wanted, o.wanted.Verdict == Deny
+	}
+	return d, false
+}
+
+// bothAsk is the question that the policy and the driver want to be put: with the reasons of both, and a yes to it counts no
+// longer than either says.
+func bothAsk(policy, driver Decision) Decision {
+	if driver.Within != 0 && (policy.Within == 0 || driver.Within < policy.Within) {
+		policy.Within = driver.Within
+	}
+	switch driver.Reason {
+	case "", policy.Reason:
+	default:
+		if policy.Reason != "" {
+			policy.Reason += "; "
+		}
+		policy.Reason += driver.Reason
+	}
+	return policy
 }

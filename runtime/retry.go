@@ -19,8 +19,9 @@ const (
 	backoffPatience = 10 * time.Second
 )
 
-// retries says whether a failed call, or a step of the driver's own, is tried again, and when. An attempt that would repeat an effect is none, whatever a
-// policy says: every effect that must not be repeated, in the call and below it, is known not to have taken place.
+// retries says whether a failed call, or a step of the driver's own, is tried again, and when. An attempt that would repeat an
+// effect is none, whatever a policy says: every effect that must not be repeated, in the call and below it, is known not to
+// have taken place.
 func (r *Run) retries(o op, step journal.Step, failure *toolabi.Error) (due int64, again bool) {
 	n := step.Attempt()
 	if !o.enters() && !o.own || failure == nil || failure == o.refused || uint32(n) >= o.retry.Attempts || !o.permits(failure) {

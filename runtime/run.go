@@ -84,6 +84,11 @@ type CallSpec struct {
 	// Retry, when it has attempts, takes the place of the tool's own policy: the call is tried again after any failure but
 	// a refusal, as long as no effect that must not be repeated took place in it.
 	Retry toolabi.RetryPolicy
+	// Decide is what the driver itself wants of this call, beside the manifest and the operator's policy: AskFirst or Deny,
+	// with Reason and Within. The strictest of them counts, so Allow is as good as NoVerdict: it lets nothing begin that
+	// another one asks about. Where the log holds what came of the call, or a question about it, that counts as it does
+	// when the policy has changed.
+	Decide Decision
 }
 
 // Invoke is Call with all that can be said about a call.

@@ -34,6 +34,7 @@ type op struct {
 	mounts     []toolabi.Mount     // of a call: the directories that it gets
 	tool       toolabi.Tool        // of a call: the tool of it
 	unasked    bool                // of a call: nobody is asked whether it may begin
+	wanted     Decision            // of a call: what its driver wants
 	retry      toolabi.RetryPolicy // of a call, or of the driver's own step: how it is tried again
 	anyFailure bool                // of a call: after whatever is not a refusal
 
