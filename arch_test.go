@@ -49,6 +49,7 @@ var allowed = []struct {
 	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
 	{"internal/wasmtest/hostile", []string{"internal/wasmtest", "runtime/sandbox", "toolabi"}},
+	{"internal/fakemodel/...", []string{"internal/fakemodel", "drivers/agent/model", "drivers/agent/script"}},
 	{"internal/feedserver/...", []string{"internal/feedserver"}},
 	{"internal/ledger/...", []string{"internal/ledger"}},
 	{"internal/mailserver/...", []string{"internal/mailserver"}},
