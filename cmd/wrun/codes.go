@@ -85,6 +85,10 @@ A manifest that is written as TOML is read strictly: a field that there is not, 
 another type, or a manifest that contradicts itself is refused, with the line. docs/abi.md
 lists the fields, under "A manifest as a file".`}
 
+	codeScript = code{"W0112", exitUsage, "the script has mistakes", `
+A scripted model is read strictly, and each mistake is given with its line. docs/script.md
+describes the format.`}
+
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
 another version of the ABI, or without a manifest. "wrun tool build" makes modules that
@@ -304,7 +308,7 @@ Something went wrong that has no code of its own. The message says what.`}
 
 // codes lists every code in order.
 var codes = []code{
-	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret,
+	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,

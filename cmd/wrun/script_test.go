@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
-			"filesrun": filesRun, "listen": listen, "hears": hears,
+			"filesrun": filesRun, "listen": listen, "hears": hears, "ask": askServer,
 		},
 	})
 }

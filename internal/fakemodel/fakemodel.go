@@ -107,10 +107,10 @@ type Fake struct {
 	release   chan struct{} // closed and replaced by Release
 }
 
-// New makes a server, with what its file holds already. Close it when it has a file.
+// New makes a server, with what its file holds already. Close it when it has a file. Errors: ErrConfig, and those of the file.
 func New(cfg Config) (*Fake, error) {
 	if err := cfg.Behaviour.check(); err != nil {
-		return nil, fmt.Errorf("start a fake model: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	f := &Fake{
 		script: cfg.Script, key: cfg.Key, observe: cfg.Observe, behaviour: cfg.Behaviour, firsts: map[string]int{},

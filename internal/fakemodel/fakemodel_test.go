@@ -260,6 +260,8 @@ func TestOnlyLoopbackIsListenedOnUnlessTold(t *testing.T) {
 		if s, err := fakemodel.Start(fakemodel.Config{Addr: addr}); err == nil {
 			s.Close()
 			t.Errorf("%s was listened on", addr)
+		} else if !errors.Is(err, fakemodel.ErrConfig) {
+			t.Errorf("%s: %v", addr, err)
 		}
 	}
 	start(t, fakemodel.Config{Addr: "0.0.0.0:0", Anywhere: true})

@@ -16,13 +16,17 @@ type Server struct {
 	done chan error
 }
 
-// Start makes a server and serves it. It returns once connections are accepted.
+// ErrConfig is a Config with a value that there is not, or an address that is not to be listened on.
+var ErrConfig = errors.New("start a fake model")
+
+// Start makes a server and serves it. It returns once connections are accepted. Errors: ErrConfig, those of the file, and
+// a *net.OpError where it cannot listen.
 func Start(cfg Config) (*Server, error) {
 	if cfg.Addr == "" {
 		cfg.Addr = "127.0.0.1:0"
 	}
 	if host, _, err := net.SplitHostPort(cfg.Addr); err == nil && !cfg.Anywhere && host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		return nil, fmt.Errorf("start a fake model: %s is not an address of the loopback interface", cfg.Addr)
+		return nil, fmt.Errorf("%w: %s is not an address of the loopback interface", ErrConfig, cfg.Addr)
 	}
 	f, err := New(cfg)
 	if err != nil {
