@@ -158,7 +158,8 @@ type Entry struct {
 	Lease int64 `cbor:"15,keyasint,omitempty"`
 	// Outcome says how it ended. Result, late, finished.
 	Outcome Outcome `cbor:"16,keyasint,omitempty"`
-	// Effect is what is known of the effect. Results of steps whose OnCut is Doubt, records of evidence.
+	// Effect is what is known of the effect. Results of steps whose OnCut is Doubt, results of attempts of which a driver knows
+	// exactly, records of evidence.
 	Effect Effect `cbor:"17,keyasint,omitempty"`
 	// Retry says that the outcome permits another attempt. Results.
 	Retry bool `cbor:"18,keyasint,omitempty"`

@@ -26,8 +26,12 @@ type Act struct {
 	// is tried again when its error says RetrySafe or RetryAfter: an Effect also when its outcome is unknown, since the next
 	// attempt has the same key, and a Once only when it is known that nothing happened.
 	Retry toolabi.RetryPolicy
+	// Exact says that the Effect of an error of Do is what is known of that attempt, also after BeforeSend has let it go: that
+	// the other side refused it without doing anything, for one. It is recorded as the Effect of the attempt's result.
+	Exact bool
 	// Do does it, once. An error is an outcome too, with toolabi.Failed when it is no *toolabi.Error. After BeforeSend has let
-	// an effect go, its outcome is unknown unless the error says EffectApplied: what was answered belongs into the reply.
+	// an effect go, its outcome is unknown unless the error says EffectApplied, or Exact is set: what was answered belongs into
+	// the reply.
 	// An unknown outcome of a Once leaves the step uncertain.
 	//
 	// The context of an effect outlives that of Drive by the engine's Grace. What is still on its way then is given up: a Once
@@ -95,7 +99,10 @@ func (r *Run) perform(ctx context.Context, step journal.Step, in *journal.Entry,
 	}
 	reply, err := act.Do(ctx, a)
 	out, err := send.outcome(reply, err, toolabi.Failed)
-	if send.allowed {
+	switch {
+	case act.Exact && out.err != nil:
+		out.effect = max(journal.Effect(out.err.Effect), journal.EffectNone)
+	case send.allowed:
 		out.err = unlessApplied(out.err) // an error after the first byte does not say that nothing happened
 	}
 	return out, err

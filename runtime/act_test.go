@@ -140,6 +140,42 @@ func TestAnActThatMayHaveHappenedOnceIsUnknownInTheEnd(t *testing.T) {
 	}
 }
 
+// Whoever knows exactly what became of each attempt is believed, attempt by attempt; the error of the step is about all of them.
+func TestAnExactActSaysWhatIsKnownOfEachAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := busyModel(toolabi.RetrySafe, 0)
+		lost.Effect = toolabi.EffectUnknown
+		refused := answer{err: busyModel(toolabi.RetrySafe, 0)}
+		for _, tt := range []struct {
+			answers []answer
+			want    []journal.Effect
+			effect  toolabi.EffectState
+		}{
+			{[]answer{refused, refused, refused}, []journal.Effect{journal.EffectNone, journal.EffectNone, journal.EffectNone}, toolabi.EffectNone},
+			{[]answer{refused, {err: lost}, refused}, []journal.Effect{journal.EffectNone, journal.EffectUnknown, journal.EffectNone}, toolabi.EffectUnknown},
+		} {
+			m := newMachine(t, nil)
+			_, err := m.drive(m.start(nil), asking(&model{answers: tt.answers}, runtime.Act{Retry: patient, Exact: true}))
+			var failed *toolabi.Error
+			if !errors.As(err, &failed) || max(failed.Effect, toolabi.EffectNone) != tt.effect {
+				t.Errorf("ended with %+v, want effect %d", failed, tt.effect)
+			}
+			var got []journal.Effect
+			for e, err := range m.mem.Read(t.Context(), "r", 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Kind == journal.Result {
+					got = append(got, e.Effect)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("the attempts have the effects %d, want %d", got, tt.want)
+			}
+		}
+	})
+}
+
 // A pause that is long suspends the run, and whoever drives it afterwards makes the next attempt.
 func TestALongPauseOfAnActSuspendsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -79,6 +79,7 @@ func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *
 			return e, err
 		}
 	}
+	e.Effect = out.effect
 	if intent == nil {
 		e.OnCut, e.Module, e.Request, e.Note = journal.Redo, o.module, o.digest, o.note
 	} else if intent.OnCut == journal.Doubt {

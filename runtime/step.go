@@ -46,6 +46,7 @@ type op struct {
 type outcome struct {
 	reply  []byte
 	err    *toolabi.Error
+	effect journal.Effect  // what is known of this attempt alone; 0 where err says it
 	sent   int64           // bytes written, of an effect whose outcome is not known
 	ended  bool            // of an opaque call: the program has ended, and what it did stays as it is
 	fuel   uint64          // of a call: how much it computed
