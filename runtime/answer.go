@@ -18,6 +18,9 @@ type Answer struct {
 	Yes bool
 	// Reply is the encoded reply of a host function of the embedder's own. nil makes that of approve, of By and Note.
 	Reply []byte
+	// Input, JSON, is what a call that is agreed to is made with instead of the input that was shown; nil leaves that. It is
+	// held against the tool's schema now, and against the policy before the call begins.
+	Input []byte
 	// Shown, when set, is the beginning of the digest of what was shown to whoever answers, in hexadecimal. Another
 	// question is then not answered. It is mandatory for a yes to one that was put again.
 	Shown string
@@ -35,6 +38,8 @@ type AnsweredError struct {
 	At       time.Time
 	// Used says that the step which was agreed to has begun.
 	Used bool
+	// Edited is the input that was put in the place of the one that was shown; nil when none was.
+	Edited []byte
 }
 
 // Error says what the answer was.
@@ -47,6 +52,9 @@ func (e *AnsweredError) Error() string {
 		by = "the clock"
 	}
 	s := fmt.Sprintf("run %s: %s was answered already: %s, by %s at %s", e.Run, e.Step, word, by, e.At.UTC().Format(time.RFC3339))
+	if e.Edited != nil {
+		s += ", with another input"
+	}
 	if e.Note != "" {
 		s += " (" + e.Note + ")"
 	}
@@ -77,7 +85,8 @@ func (e *ShownError) Error() string {
 // counts. A yes that is not used up yet can be taken back by a no. Nothing is executed.
 //
 // Errors: *AnsweredError; *ShownError; journal.ErrExpired when it is too late for a yes; ErrNotOpen when the step does not
-// wait for a person; *SecretError for a reply that holds the value of one; journal.ErrClosed; journal.ErrNotFound.
+// wait for a person; *SecretError for a reply or an input that holds the value of one; ErrNoInput; a *toolabi.Error for an
+// input that the tool's schema refuses; journal.ErrClosed; journal.ErrNotFound.
 func (e *Engine) Answer(ctx context.Context, run string, step journal.Step, a Answer) error {
 	if err := step.Validate(); err != nil {
 		return err
@@ -113,6 +122,9 @@ func (e *Engine) answer(ctx context.Context, l *loaded, step journal.Step, a Ans
 	case a.Yes && past.Intent.Expires != 0 && max(e.cfg.Now().UnixNano(), l.state.Time) > past.Intent.Expires:
 		return fmt.Errorf("run %s: %s had to be answered before %s: %w", run, question, timeOf(past.Intent.Expires).UTC().Format(time.RFC3339), journal.ErrExpired)
 	}
+	if err := e.judgeEdit(ctx, l, past.Intent, &a); err != nil {
+		return err
+	}
 	if err := e.secretIn(ctx, l, "the answer", a.Reply); err != nil {
 		return err
 	}
@@ -130,6 +142,13 @@ func (e *Engine) takeBack(ctx context.Context, l *loaded, question journal.Step,
 	answered := &AnsweredError{
 		Run: l.state.Run, Step: question, Yes: past.Result.Outcome == journal.OK,
 		By: past.Result.By, Note: past.Result.Note, At: timeOf(past.Result.Time), Used: !unused && question.Asks() != "",
+	}
+	edit, err := e.editOf(ctx, l.state.Run, past)
+	if err != nil {
+		return err
+	}
+	if edit != nil {
+		answered.Edited = edit.Input
 	}
 	for _, rec := range past.Evidence {
 		if rec.Name == journal.RecordWithdrawn {
@@ -159,9 +178,9 @@ func (e *Engine) said(ctx context.Context, intent *journal.Entry, a Answer) (jou
 		return said, err
 	}
 	reply := a.Reply
-	if reply == nil {
-		var err error
-		if reply, err = toolabi.Encode(toolabi.ApproveReply{By: said.By, Note: toolabi.CutText(a.Note, toolabi.MaxText)}); err != nil {
+	if reply == nil || a.Input != nil {
+		var err error // without an input it is what approve replies
+		if reply, err = toolabi.Encode(Agreed{By: said.By, Note: toolabi.CutText(a.Note, toolabi.MaxText), Input: a.Input}); err != nil {
 			return said, err
 		}
 	}

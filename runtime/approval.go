@@ -22,6 +22,11 @@ type Shown struct {
 	Grants hostfuncs.Grants `cbor:"4,keyasint,omitzero"`
 }
 
+// shownOf is what is shown of a call in a run with these grants.
+func shownOf(o op, grants hostfuncs.Grants) Shown {
+	return Shown{Tool: o.name, Module: o.callee.Digest, Input: o.request, Grants: o.callee.granted(grants)}
+}
+
 func (s Shown) encode() (body []byte, digest journal.Digest, err error) {
 	body, err = toolabi.Encode(s)
 	return body, requestDigest(questionName, body), err
@@ -30,52 +35,77 @@ func (s Shown) encode() (body []byte, digest journal.Digest, err error) {
 // questionName is what the question about a call calls.
 const questionName = toolabi.FuncApprove
 
-// agreed returns what a call's intent has to name before it may begin: the yes to a question about it, or nothing when
-// none is needed. refused is set when it must not begin.
+// agreed returns a call as it may begin, with what its intent has to name before: the yes to a question about it, or nothing
+// when none is needed. The call has the input that whoever agreed put in the place of its own, and refused is set in it when it
+// must not begin.
 //
 // The log decides where it holds a question. A changed decision of the policy does not put a question again that was
 // answered; only what was shown does, when it is not the same any more.
-func (r *Run) agreed(ctx context.Context, o op) (approval journal.Digest, refused *toolabi.Error, err error) {
+func (r *Run) agreed(ctx context.Context, o op) (op, journal.Digest, error) {
 	none := journal.Digest{}
-	decision, driver := r.decide(ctx, o)
 	question, past, _ := r.lookup(o.step.Question())
-	shown := Shown{Tool: o.name, Module: o.callee.Digest, Input: o.request, Grants: o.callee.granted(r.grants)}
+	shown := shownOf(o, r.grants)
 	body, digest, err := shown.encode()
 	if err != nil {
-		return none, nil, err
+		return o, none, err
 	}
 	if past != nil {
 		if err := r.sameQuestion(ctx, question, past.Intent, shown); err != nil {
-			return none, nil, err
+			return o, none, err
 		}
+	}
+	edit, err := r.engine.editOf(ctx, r.id, past)
+	if err != nil {
+		return o, none, err
+	}
+	if edit != nil && past.Void == nil && !r.withdrawn(o.step, past) {
+		if o = r.engine.withoutSecret(r.withInput(o, edit)); o.refused != nil {
+			return o, none, nil
+		}
+	}
+	decision, driver := r.decide(ctx, o)
+	if edit != nil && past.Void != nil && decision.Verdict < AskFirst { // somebody did not want it with its own input
+		decision.Verdict, decision.Reason = AskFirst, "somebody agreed to it with another input before"
 	}
 	switch {
 	case brokenApproval && past != nil && past.Result != nil:
-		return past.Intent.Request, nil, nil
+		return o, past.Intent.Request, nil
 	case decision.Verdict == Deny:
-		return none, denied(o, decision.Reason, driver), r.closeQuestion(question, past)
+		o.refused = denied(o, decision.Reason, driver)
+		if o.edited != nil {
+			return o, none, nil // the denial is of what somebody made of the question, and stays beside it
+		}
+		return o, none, r.closeQuestion(question, past)
 	case past == nil && decision.Verdict != AskFirst, past != nil && past.Void != nil && decision.Verdict != AskFirst:
-		return none, nil, nil
+		return o, none, nil
 	case past == nil:
-		return none, nil, r.raise(ctx, o, question, body, digest, decision)
+		return o, none, r.raise(ctx, o, question, body, digest, decision)
 	case past.Void != nil:
-		return none, nil, r.raise(ctx, o, question.At(question.Attempt()+1), body, digest, decision)
+		return o, none, r.raise(ctx, o, question.At(question.Attempt()+1), body, digest, decision)
+	}
+	o.refused, err = r.answered(ctx, o, question, past, digest)
+	return o, digest, err
+}
+
+// answered says whether a call may begin about which a question stands: refused is why it must not, and an error that nobody has
+// said, or that it has to be judged again. digest is that of what the question would be about now.
+func (r *Run) answered(ctx context.Context, o op, question journal.Step, past *journal.Past, digest journal.Digest) (*toolabi.Error, error) {
+	switch {
 	case past.Result != nil && past.Result.Outcome != journal.OK:
-		refused, err := r.no(ctx, *past.Result)
-		return none, refused, err
+		return r.no(ctx, *past.Result)
 	case r.withdrawn(o.step, past):
-		return none, toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s: the approval was withdrawn%s", o.step, byWhom(past))), nil
+		return toolabi.NewError(toolabi.Denied, fmt.Sprintf("%s: the approval was withdrawn%s", o.step, byWhom(past))), nil
 	case past.Intent.Request != digest:
 		if err := r.closeQuestion(question, past); err != nil {
-			return none, nil, err
+			return nil, err
 		}
-		return none, nil, errMoved
+		return nil, errMoved
 	case past.Intent.Expires != 0 && r.now() > past.Intent.Expires:
-		return none, expiredAnswer(past.Intent), r.expireQuestion(ctx, question, past)
+		return expiredAnswer(past.Intent), r.expireQuestion(ctx, question, past)
 	case past.Result == nil:
-		return none, nil, &WaitingError{Run: r.id, Step: question, For: questionName, Text: past.Intent.Note, Due: timeOf(past.Intent.Expires)}
+		return nil, &WaitingError{Run: r.id, Step: question, For: questionName, Text: past.Intent.Note, Due: timeOf(past.Intent.Expires)}
 	}
-	return digest, nil, nil
+	return nil, nil
 }
 
 func denied(o op, reason string, driver bool) *toolabi.Error {
@@ -93,13 +123,9 @@ func denied(o op, reason string, driver bool) *toolabi.Error {
 // sameQuestion holds what is called now against what the question in the log was about. Other grants are no divergence:
 // the question is put again.
 func (r *Run) sameQuestion(ctx context.Context, step journal.Step, intent *journal.Entry, now Shown) error {
-	body, err := journal.Body(ctx, r.engine.blobs, *intent)
+	then, err := r.engine.shownIn(ctx, r.id, intent)
 	if err != nil {
 		return err
-	}
-	var then Shown
-	if err := toolabi.Decode(body, &then); err != nil {
-		return damaged(r.id, fmt.Errorf("question %s: %w", step, err))
 	}
 	what := ""
 	switch a, b := requestDigest(then.Tool, then.Input), requestDigest(now.Tool, now.Input); {

@@ -34,13 +34,13 @@ type frame struct {
 }
 
 // call is the step of a driver's that enters a tool.
-func (r *Run) call(ctx context.Context, c CallSpec) ([]byte, error) {
+func (r *Run) call(ctx context.Context, c CallSpec) (res CallResult) {
 	module, tool, err := r.spec.tool(c.Tool)
 	if err != nil {
-		return nil, err
+		return CallResult{Err: err}
 	}
 	if err := r.engine.judgeInput(c.Tool, tool, c.Input); err != nil {
-		return nil, err
+		return CallResult{Err: err}
 	}
 	o := r.callOp(nil, c.Step, module, tool, c.Input)
 	o.wanted = c.Decide
@@ -49,15 +49,21 @@ func (r *Run) call(ctx context.Context, c CallSpec) ([]byte, error) {
 	}
 	out, err := r.step(ctx, o)
 	if err != nil {
-		return nil, err
+		return CallResult{Err: err}
+	}
+	if out.edited != nil {
+		res.Edited, res.EditedBy = out.edited.Input, out.edited.By
 	}
 	if out.err != nil {
-		return nil, out.err
+		res.Err = out.err
+		return res
 	}
 	if err := r.engine.judgeOutput(c.Tool, tool, out.reply); err != nil {
-		return nil, err
+		res.Err = err
+		return res
 	}
-	return out.reply, nil
+	res.Output = out.reply
+	return res
 }
 
 // judgeInput says what is wrong with the input of a tool, before anything is written about the call; nil for nothing.
@@ -85,12 +91,17 @@ func (r *Run) callOp(caller *frame, step journal.Step, module Module, tool toola
 	o := op{
 		step: step, name: name, class: toolabi.Call, module: journal.Digest(module.Digest), frame: caller,
 		request: input, digest: requestDigest(name, input), callee: module, tool: tool, retry: tool.Retry,
-		perform: func(ctx context.Context, intent *journal.Entry) (outcome, error) {
-			return r.enter(ctx, caller, module, tool, input, intent)
-		},
 	}
+	o.perform = r.entering(o)
 	r.mount(&o)
 	return o
+}
+
+// entering is what a call does: its module is entered with its input.
+func (r *Run) entering(o op) func(context.Context, *journal.Entry) (outcome, error) {
+	return func(ctx context.Context, intent *journal.Entry) (outcome, error) {
+		return r.enter(ctx, o.frame, o.callee, o.tool, o.request, intent)
+	}
 }
 
 // enter runs the module for one call. What the log holds of the inside of the call is answered from there.

@@ -25,8 +25,11 @@ type Item struct {
 	Call *Shown
 	// Shown is the digest of what a question is about.
 	Shown journal.Digest
-	// Again says that the question was put before, about something else.
-	Again bool
+	// Again says that the question was put before, about something else. Edited is the input with which somebody agreed to that,
+	// EditedBy who; nil and "" when nobody did.
+	Again    bool
+	Edited   []byte
+	EditedBy string
 }
 
 // Need is what a person has to do about an item.
@@ -115,6 +118,13 @@ func (e *Engine) items(ctx context.Context, s *journal.State) ([]Item, error) {
 			if err := e.describeQuestion(ctx, past.Intent, &item); err != nil {
 				return nil, err
 			}
+			edit, err := e.editBefore(ctx, l, step)
+			if err != nil {
+				return nil, err
+			}
+			if edit != nil {
+				item.Edited, item.EditedBy = edit.Input, edit.By
+			}
 		default:
 			continue
 		}
@@ -127,6 +137,14 @@ func (e *Engine) items(ctx context.Context, s *journal.State) ([]Item, error) {
 		items = append(items, Item{Run: s.Run, Need: NeedConfirm, Since: timeOf(s.Time), Text: "the run was restored from a backup"})
 	}
 	return items, nil
+}
+
+// editBefore returns who agreed to a call with another input before the question about it was put again; nil for nobody.
+func (e *Engine) editBefore(ctx context.Context, l *loaded, question journal.Step) (*Agreed, error) {
+	if question.Asks() == "" || question.Attempt() == 1 {
+		return nil, nil
+	}
+	return e.editOf(ctx, l.state.Run, l.history.Find(question.At(question.Attempt()-1)))
 }
 
 // describeQuestion says what a person is asked.

@@ -93,9 +93,14 @@ type CallSpec struct {
 
 // Invoke is Call with all that can be said about a call.
 func (r *Run) Invoke(ctx context.Context, c CallSpec) ([]byte, error) {
+	res := r.invoke(ctx, c)
+	return res.Output, res.Err
+}
+
+func (r *Run) invoke(ctx context.Context, c CallSpec) CallResult {
 	answered, err := r.ask(c.Step)
 	if err != nil {
-		return nil, err
+		return CallResult{Err: err}
 	}
 	defer answered()
 	return r.call(ctx, c)
@@ -105,6 +110,10 @@ func (r *Run) Invoke(ctx context.Context, c CallSpec) ([]byte, error) {
 type CallResult struct {
 	Output []byte
 	Err    error
+	// Edited is the input that the call was made with, or was denied with, when somebody who agreed to it put that in the
+	// place of what the driver asked for; EditedBy is who. nil and "" when nobody did. A replay says the same.
+	Edited   []byte
+	EditedBy string
 }
 
 // CallAll makes calls in parallel, each as Call does, and returns when all have ended. One that fails or becomes
@@ -114,8 +123,7 @@ func (r *Run) CallAll(ctx context.Context, calls []CallSpec) []CallResult {
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		wg.Go(func() {
-			out, err := r.Invoke(ctx, c)
-			results[i] = CallResult{Output: out, Err: err}
+			results[i] = r.invoke(ctx, c)
 		})
 	}
 	wg.Wait()

@@ -35,6 +35,7 @@ type op struct {
 	tool       toolabi.Tool        // of a call: the tool of it
 	unasked    bool                // of a call: nobody is asked whether it may begin
 	wanted     Decision            // of a call: what its driver wants
+	edited     *Agreed             // of a call: who put another input in the place of what was asked for; nil for nobody
 	retry      toolabi.RetryPolicy // of a call, or of the driver's own step: how it is tried again
 	anyFailure bool                // of a call: after whatever is not a refusal
 
@@ -55,6 +56,7 @@ type outcome struct {
 	holds  *holding        // the artifacts that belong to it; nil for none
 	at     int64           // when it became known
 	served bool            // it came from the log
+	edited *Agreed         // of a call: who changed its input
 }
 
 // precious returns the reply that must not be lost even if it cannot be recorded: an effect's, of one that succeeded.
@@ -111,6 +113,10 @@ func (r *Run) lookup(step journal.Step) (latest journal.Step, past *journal.Past
 // advance is the recovery table: what the log holds of the step decides what is done.
 func (r *Run) advance(ctx context.Context, o op, step journal.Step, past *journal.Past, open journal.OpenStep) (outcome, error) {
 	if past != nil {
+		var err error
+		if o, err = r.asAgreed(ctx, o, past.Known()); err != nil {
+			return outcome{}, err
+		}
 		if err := r.same(o, step, past.Known()); err != nil {
 			return outcome{}, err
 		}
@@ -151,7 +157,7 @@ func (r *Run) serve(ctx context.Context, o op, step journal.Step, result journal
 	if err != nil {
 		return outcome{}, err
 	}
-	out := outcome{at: result.Known(), served: true}
+	out := outcome{at: result.Known(), served: true, edited: o.edited}
 	if result.Outcome == journal.OK {
 		out.reply = body
 	} else {
@@ -223,7 +229,7 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 	var approval journal.Digest
 	if o.enters() && o.refused == nil && !o.unasked && before == nil {
 		var err error
-		if approval, o.refused, err = r.agreed(ctx, o); err != nil {
+		if o, approval, err = r.agreed(ctx, o); err != nil {
 			return outcome{}, err
 		}
 	}
@@ -368,7 +374,7 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 	if err != nil {
 		return outcome{}, err
 	}
-	out.at = result.Known()
+	out.at, out.edited = result.Known(), o.edited
 	r.observe(o, step, Ended, out.err)
 	if result.Retry {
 		return outcome{}, errMoved // to the next attempt

@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ func (t *trial) approvals() []question {
 			question{"says yes to", step, t.answering(step, true, shown)},
 			question{"says no to", step, t.answering(step, false, shown)},
 		)
+		if step.Asks() != "" {
+			qs = append(qs, question{"says yes with another input to", step, t.editing(step, t.store.log.entries[s.Open[step].Seq])})
+		}
 	}
 	for _, about := range slices.Sorted(maps.Keys(s.Asked)) {
 		if a := s.Asked[about]; a.Yes && t.limits.withdrawals > 0 {
@@ -49,6 +53,34 @@ func (t *trial) answering(step journal.Step, yes bool, shown journal.Digest) fun
 	}
 }
 
+// editing agrees to a call with another input than the one that was shown, which names the operations of the call.
+func (t *trial) editing(step journal.Step, asked journal.Entry) func(context.Context, *process) error {
+	return func(ctx context.Context, p *process) error {
+		t.mu.Lock()
+		p.shown = asked.Request
+		t.mu.Unlock()
+		var was runtime.Shown
+		if err := toolabi.Decode(asked.Body, &was); err != nil {
+			return err
+		}
+		input := []byte(`"` + strings.Trim(string(was.Input), `"`) + ` otherwise"`)
+		return p.engine.Answer(ctx, runID, step.First(), runtime.Answer{Yes: true, Shown: asked.Request.String(), By: p.name, Input: input})
+	}
+}
+
+// agreedInput is the input that a yes to a question is for.
+func agreedInput(question, yes *journal.Entry) (input string, err error) {
+	var s runtime.Shown
+	var a runtime.Agreed
+	if err := errors.Join(toolabi.Decode(question.Body, &s), toolabi.Decode(yes.Body, &a)); err != nil {
+		return "", err
+	}
+	if a.Input != nil {
+		return string(a.Input), nil
+	}
+	return string(s.Input), nil
+}
+
 // checkAnswer holds an answer against what was shown to the person who gives it. The caller holds mu.
 func (t *trial) checkAnswer(p *process, e *journal.Entry) {
 	o := slices.IndexFunc(t.store.log.entries, func(q journal.Entry) bool { return q.Kind == journal.Intent && q.Step == e.Step })
@@ -64,7 +96,7 @@ func (t *trial) checkAgreed(at int) {
 	if e.Step.Asks() != "" || e.Step.Attempt() > 1 || !t.scenario.wantsApproval(e.Name) {
 		return
 	}
-	var question *journal.Entry
+	var question, answer *journal.Entry
 	var yes, used bool
 	for i := range at {
 		switch b := &t.store.log.entries[i]; {
@@ -74,7 +106,7 @@ func (t *trial) checkAgreed(at int) {
 			used = true
 		case question == nil || b.Step != question.Step:
 		case b.Kind == journal.Result:
-			yes = b.Outcome == journal.OK
+			yes, answer = b.Outcome == journal.OK, b
 		case b.Kind == journal.Void, b.Name == journal.RecordWithdrawn:
 			yes = false
 		}
@@ -90,6 +122,10 @@ func (t *trial) checkAgreed(at int) {
 		t.violate("AGREED-TO-ANOTHER", "%s begins with %s, and %s was shown", e.Step, e.Approval.Short(), question.Request.Short())
 	case question.Expires != 0 && e.Time > question.Expires:
 		t.violate("AGREED-TOO-LATE", "%s begins after its yes has expired", e.Step)
+	default:
+		if input, err := agreedInput(question, answer); err != nil || input != string(e.Body) {
+			t.violate("OTHER-INPUT", "%s begins with %s, and %q was agreed to (%v)", e.Step, e.Body, input, err)
+		}
 	}
 }
 
