@@ -17,7 +17,10 @@ step that asks; "wrun inbox" lists them. Nothing is executed: "wrun resume RUN" 
 
 The yes is for exactly what was shown: the tool, the bytes of its module, its input and the
 grants of the run. When one of them changes before the call begins, the question is put again,
-and has to be answered with --shown and the digest that "wrun inbox" gives.`)
+and has to be answered with --shown and the digest that "wrun inbox" gives.
+
+With --input a call is agreed to with another input than the one that was shown. It has to match
+the tool's schema, and what the policy denies is denied all the same. The log keeps both.`)
 }
 
 func newDeny(a *app) *cobra.Command {
@@ -26,7 +29,7 @@ was denied. An approval that has not been used yet is taken back by this.`)
 }
 
 func newAnswer(a *app, yes bool, verb, short, long string) *cobra.Command {
-	answer := runtime.Answer{Yes: yes}
+	answer, input := runtime.Answer{Yes: yes}, ""
 	c := &cobra.Command{
 		Use:     verb + " RUN STEP",
 		Short:   short,
@@ -44,8 +47,17 @@ func newAnswer(a *app, yes bool, verb, short, long string) *cobra.Command {
 			if answer.By == "" {
 				answer.By = userName()
 			}
+			if c.Flags().Changed("input") {
+				var err error
+				if answer.Input, err = a.jsonInput(c.Context(), input); err != nil {
+					return err
+				}
+			}
 			return a.answer(c.Context(), args[0], step, answer)
 		},
+	}
+	if yes {
+		c.Flags().StringVar(&input, "input", "", "make the call with this input instead: `JSON`, @FILE or - for standard input")
 	}
 	c.Flags().StringVar(&answer.Note, "note", "", "why, for the log and for whoever asked")
 	c.Flags().StringVar(&answer.By, "by", "", "who says so (default the user)")
@@ -61,6 +73,9 @@ func (a *app) answer(ctx context.Context, run string, step journal.Step, answer 
 		word := "denied"
 		if answer.Yes {
 			word = "agreed to"
+		}
+		if answer.Input != nil {
+			word += " with another input"
 		}
 		a.say("%s of run %s is %s by %s. next: %s", step, run, word, oneLine([]byte(answer.By)), a.cmd("resume "+run))
 		return nil

@@ -98,6 +98,9 @@ func (a *app) itemText(i runtime.Item) string {
 		row("module", i.Call.Module.String())
 		row("grants", strings.Join(grantWords(i.Call.Grants), " "))
 		row("shown", i.Shown.Short())
+		if i.Edited != nil {
+			row("before", "agreed to by "+toolabi.CleanLine(i.EditedBy, 200)+" with input "+oneLine(i.Edited))
+		}
 	} else if i.Name != "" {
 		row("what", i.Name)
 	}
@@ -126,6 +129,9 @@ func (a *app) itemLine(i runtime.Item) map[string]any {
 		l["call"] = map[string]any{
 			"tool": i.Call.Tool, "module": i.Call.Module.String(), "input": shown(i.Call.Input), "grants": i.Call.Grants,
 		}
+	}
+	if i.Edited != nil {
+		l["agreed_before"] = map[string]any{"by": i.EditedBy, "input": shown(i.Edited)}
 	}
 	return l
 }

@@ -39,7 +39,12 @@ func newLog(a *app) *cobra.Command {
 						}
 						continue
 					}
-					fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\n", e.Seq, clock(e.Time), e.Kind, e.Step, detailOf(e))
+					detail := detailOf(e)
+					if detail, err = withInputs(c.Context(), h, e, detail); err != nil {
+						rows.Flush()
+						return err
+					}
+					fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\n", e.Seq, clock(e.Time), e.Kind, e.Step, detail)
 				}
 				return rows.Flush()
 			})
@@ -68,6 +73,22 @@ func detailOf(e journal.Entry) string {
 		words = append(words, "("+e.Note+")")
 	}
 	return toolabi.CleanLine(strings.Join(strings.Fields(strings.Join(words, " ")), " "), 400)
+}
+
+// withInputs adds the input that a call was agreed to with, beside the one that was shown.
+func withInputs(ctx context.Context, h *wrun.Host, e journal.Entry, detail string) (string, error) {
+	if e.Kind != journal.Result || e.Outcome != journal.OK || e.Step.Asks() == "" {
+		return detail, nil
+	}
+	body, err := h.Body(ctx, e)
+	if err != nil {
+		return detail, err
+	}
+	var yes runtime.Agreed
+	if toolabi.Decode(body, &yes) == nil && yes.Input != nil {
+		detail += " with input " + toolabi.CutText(oneLine(yes.Input), 400)
+	}
+	return detail, nil
 }
 
 // entryLine is an entry as --json shows it. Fields that are not set are left out.
@@ -142,6 +163,20 @@ func bodyOf(e journal.Entry, body []byte) any {
 		var g hostfuncs.Grants
 		if toolabi.Decode(body, &g) == nil {
 			return g
+		}
+	}
+	if e.Step.Asks() != "" {
+		var asked runtime.Shown
+		var yes runtime.Agreed
+		switch {
+		case e.Kind == journal.Intent && toolabi.Decode(body, &asked) == nil:
+			return map[string]any{"tool": asked.Tool, "module": asked.Module.String(), "input": shown(asked.Input), "grants": asked.Grants}
+		case e.Kind == journal.Result && toolabi.Decode(body, &yes) == nil:
+			l := map[string]any{"by": yes.By, "note": yes.Note}
+			if yes.Input != nil {
+				l["input"] = shown(yes.Input)
+			}
+			return l
 		}
 	}
 	if e.Name == toolabi.FuncHTTPFetch || e.Name == toolabi.FuncHTTPSend {

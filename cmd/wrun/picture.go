@@ -41,6 +41,9 @@ type stepPicture struct {
 	key    string
 	fuel   uint64 // how much a call computed
 	said   string // who settled it, and what they wrote
+	// shown is what somebody is asked about, edited the input that they put in the place of the one that was shown.
+	shown  *runtime.Shown
+	edited []byte
 }
 
 func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error) {
@@ -164,10 +167,33 @@ func (s *stepPicture) add(ctx context.Context, h *wrun.Host, e journal.Entry) er
 			s.err = decodeError(body)
 		}
 	}
+	if err := s.addQuestion(ctx, h, e); err != nil {
+		return err
+	}
 	if e.By != "" {
 		if s.said = e.By; e.Note != "" {
 			s.said += ": " + e.Note
 		}
+	}
+	return nil
+}
+
+// addQuestion folds what is asked about a call, and a yes to that.
+func (s *stepPicture) addQuestion(ctx context.Context, h *wrun.Host, e journal.Entry) error {
+	if e.Step.Asks() == "" || e.Kind != journal.Intent && (e.Kind != journal.Result || e.Outcome != journal.OK) {
+		return nil
+	}
+	body, err := h.Body(ctx, e)
+	if err != nil {
+		return err
+	}
+	var asked runtime.Shown
+	var yes runtime.Agreed
+	switch {
+	case e.Kind == journal.Intent && toolabi.Decode(body, &asked) == nil:
+		s.shown = &asked
+	case e.Kind == journal.Result && toolabi.Decode(body, &yes) == nil:
+		s.edited = yes.Input
 	}
 	return nil
 }

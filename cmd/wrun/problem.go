@@ -284,6 +284,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " "), unbegun: true}, true
 	case errors.As(err, &secret):
 		return problem{code: codeSecret}, true
+	case errors.Is(err, runtime.ErrNoInput):
+		return problem{code: codeUsage, next: "say it without --input"}, true
 	case errors.Is(err, runtime.ErrNoKey):
 		return problem{code: codeUsage, next: "say --did-not-happen without --new-key"}, true
 	case errors.As(err, &text):

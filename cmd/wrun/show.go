@@ -140,6 +140,12 @@ func (s *stepPicture) text() string {
 	if s.status == "in doubt" && s.key != "" {
 		words = append(words, "- idempotency key "+s.key)
 	}
+	if s.shown != nil {
+		words = append(words, "- of "+s.shown.Tool+" "+toolabi.CutText(oneLine(s.shown.Input), 100))
+	}
+	if s.edited != nil {
+		words = append(words, "- agreed to with "+toolabi.CutText(oneLine(s.edited), 100))
+	}
 	if s.said != "" {
 		words = append(words, "- said by "+s.said)
 	}
@@ -186,6 +192,12 @@ func (s *stepPicture) json() map[string]any {
 	}
 	if s.err != nil {
 		l["error"] = errorLine(s.err)
+	}
+	if s.shown != nil {
+		l["tool"], l["input"] = s.shown.Tool, shown(s.shown.Input)
+	}
+	if s.edited != nil {
+		l["edited"] = shown(s.edited)
 	}
 	if s.said != "" {
 		l["said"] = s.said
