@@ -123,6 +123,8 @@ func (s *anthropicSpeaker) answer(out []byte, a Answer) ([]byte, []asked, error)
 	elements(content, func(v []byte) {
 		b := readBlock(v)
 		switch {
+		case b.isCall() && len(calls) == maxCalls:
+			err = errCalls
 		case b.isCall():
 			c := asked{id: b.callID()}
 			c.sent = s.names.name(c.id, isName)
@@ -133,6 +135,9 @@ func (s *anthropicSpeaker) answer(out []byte, a Answer) ([]byte, []asked, error)
 			out = append(appendComma(out), mendText(v)...)
 		}
 	})
+	if err != nil {
+		return nil, nil, err
+	}
 	if len(out) == empty {
 		return out[:begin], nil, nil
 	}

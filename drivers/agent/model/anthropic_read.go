@@ -70,14 +70,21 @@ func (anthropic) read(message []byte) (Said, error) {
 	}
 	var said Said
 	var text []byte
+	n := 0
 	elements(content, func(v []byte) {
 		switch b := readBlock(v); {
 		case b.is("text"):
 			text = append(text, unquote(b.text)...)
 		case b.isCall():
+			if n++; n > maxCalls {
+				return
+			}
 			said.Calls = append(said.Calls, Call{ID: b.callID(), Tool: b.tool(), Input: bytes.Clone(b.callInput())})
 		}
 	})
+	if n > maxCalls {
+		return Said{}, errCalls
+	}
 	said.Text = asText(text)
 	return said, nil
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -17,7 +18,11 @@ type openAICall struct{ id, name, arguments []byte }
 var (
 	errNoMessage = errors.New("it is no message")
 	errNoAnswer  = errors.New("it is no answer of a model")
+	errCalls     = fmt.Errorf("it asks for more than %d calls", maxCalls)
 )
+
+// maxCalls is how many calls an answer may ask for: three bytes of an answer can be one.
+const maxCalls = 4096
 
 // readOpenAI reads a message. Content can also be an array of parts, and arguments a JSON value, as some send them.
 func readOpenAI(message []byte) (*openAIMessage, error) {
@@ -42,8 +47,17 @@ func readOpenAI(message []byte) (*openAIMessage, error) {
 	if !isNothing(m.content) && !isString(m.content) && !isArray(m.content) {
 		return nil, errNoMessage
 	}
-	if !isNothing(calls) && !elements(calls, func(c []byte) { m.calls = append(m.calls, readOpenAICall(c)) }) {
+	n := 0
+	isList := elements(calls, func(c []byte) {
+		if n++; n <= maxCalls {
+			m.calls = append(m.calls, readOpenAICall(c))
+		}
+	})
+	switch {
+	case !isList && !isNothing(calls):
 		return nil, errNoMessage
+	case n > maxCalls:
+		return nil, errCalls
 	}
 	return &m, nil
 }

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/drivers/agent/model"
@@ -40,7 +41,9 @@ func TestAnAnswerIsReadByteForByte(t *testing.T) {
 			t.Errorf("%s %s: %+v, %v\nwant %+v", c.protocol, c.message, got, err, c.want)
 		}
 	}
+	many := func(one string, n int) string { return "[" + strings.Repeat(one+",", n-1) + one + "]" }
 	for _, c := range []struct{ protocol, message string }{
+		{"openai", `{"tool_calls":` + many("{}", 4097) + "}"}, {"anthropic", many(`{"type":"tool_use"}`, 4097)},
 		{"openai", ""}, {"openai", "{"}, {"openai", "[]"}, {"openai", `{"content":1}`}, {"openai", `{"tool_calls":{}}`},
 		{"anthropic", ""}, {"anthropic", "{}"}, {"anthropic", `"x"`}, {"anthropic", `[`}, {"anthropic", `],"x":[`}, {"", "{}"},
 	} {
