@@ -72,8 +72,8 @@ func TestAnAnswerThatAProviderWouldRefuseIsMended(t *testing.T) {
 		results                 []model.Result
 		want                    string // the messages between the user's
 	}{
-		{"bytes that are no UTF-8", "openai", "{\"role\":\"assistant\",\"content\":\"a\xff\xfeb \\ud800 \\ud83d\\ude00 \\\\ud800\"}", nil,
-			"{\"role\":\"assistant\",\"content\":\"a\uFFFD\uFFFDb \\ufffd \\ud83d\\ude00 \\\\ud800\"}"},
+		{"bytes that are no UTF-8", "openai", "{\"role\":\"assistant\",\"content\":\"a\xff\xfeb \\ud800 \\udc00 \\ud83d\\ude00 \\\\ud800\"}", nil,
+			"{\"role\":\"assistant\",\"content\":\"a\uFFFD\uFFFDb \\ufffd \\ufffd \\ud83d\\ude00 \\\\ud800\"}"},
 		{"no content", "openai", `{"role":"assistant","content":null}`, nil, `{"role":"assistant","content":""}`},
 		{"an empty content", "openai", `{"role":"assistant","content":"","x":1}`, nil, `{"role":"assistant","content":"","x":1}`},
 		{"no role", "openai", `{"content":"a"}`, nil, `{"role":"assistant","content":"a"}`},

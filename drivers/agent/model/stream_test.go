@@ -97,6 +97,7 @@ func TestEventsAreReadInEachForm(t *testing.T) {
 		"event: x\ndata: a\ndata:  b\nid: 1\nretry: 2\n\n": "x/a\n b",
 		": comment\n\nevent: x\n\ndata: a\n\n":             "/a",
 		"data\n\n\n\n":                                     "/",
+		"data: a\r\ndata: b\r\n\r\n":                       "/a\nb",
 		"datax: a\n\n":                                     "",
 		"":                                                 "",
 	} {

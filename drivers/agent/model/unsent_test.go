@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -14,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,7 +77,7 @@ func TestNothingIsPaidForThatWasNotSent(t *testing.T) {
 		{"no TLS", t.Context(), model.Endpoint{BaseURL: strings.Replace(plain.url, "http:", "https:", 1)}, "tls", toolabi.RetrySafe},
 		{"given up", over, model.Endpoint{BaseURL: plain.url}, "given_up", toolabi.RetrySafe},
 		{"no proxy", t.Context(), model.Endpoint{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://127.0.0.1:1") }}, "proxy", toolabi.RetrySafe},
-		{"a bad proxy", t.Context(), model.Endpoint{Proxy: func(*http.Request) (*url.URL, error) { return nil, errors.New(secret) }}, "connect", toolabi.RetrySafe},
+		{"a bad proxy", t.Context(), model.Endpoint{Proxy: func(*http.Request) (*url.URL, error) { return nil, errors.New("ann:password@proxy") }}, "connect", toolabi.RetrySafe},
 		{"a bad key", t.Context(), model.Endpoint{BaseURL: plain.url, Key: func(context.Context) (string, error) { return secret + "\n\x01x", nil }}, "request", toolabi.RetryNever},
 	} {
 		if c.e.Key == nil {
@@ -90,7 +92,7 @@ func TestNothingIsPaidForThatWasNotSent(t *testing.T) {
 			if e.Effect != toolabi.EffectNone || e.Retry != c.retry || e.Detail != c.detail || asked != 0 {
 				t.Errorf("%s: %v, effect %v, retry %d, asked %d times", c.name, e, e.Effect, e.Retry, asked)
 			}
-			if !strings.Contains(e.Message, "nothing was sent") {
+			if !strings.Contains(e.Message, "nothing was sent") || strings.Contains(e.Message, "password") {
 				t.Errorf("%s: %v", c.name, e)
 			}
 		}
@@ -120,8 +122,14 @@ func TestAKeyThatCannotBeReadSendsNothing(t *testing.T) {
 
 // TestHTTPSIsAskedAboveTLS: the handshake is no byte of the request, and HTTP/2 is not spoken where the server would.
 func TestHTTPSIsAskedAboveTLS(t *testing.T) {
-	p, roots := startTLS(t, says(reply(200, openAIWhole)))
-	c := model.OpenAI(model.Endpoint{BaseURL: p.url, Key: withKey, TLS: &tls.Config{RootCAs: roots}})
+	p, roots := startTLS(t, func(c net.Conn, h heard) {
+		if got := c.(*tls.Conn).ConnectionState().NegotiatedProtocol; got != "http/1.1" {
+			t.Errorf("the protocol is %q", got)
+		}
+		says(reply(200, openAIWhole))(c, h)
+	})
+	config := &tls.Config{RootCAs: roots, NextProtos: []string{"h2", "http/1.1"}}
+	c := model.OpenAI(model.Endpoint{BaseURL: p.url, Key: withKey, TLS: config})
 	a := patient()
 	asked := 0
 	a.BeforeSend = func() error {
@@ -229,5 +237,46 @@ func TestABaseURLThatCannotBeIsNotAsked(t *testing.T) {
 	}
 	if err := (model.Endpoint{}).Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// lateConn is a connection to nobody that comes about after it was given up.
+type lateConn struct {
+	net.Conn
+	writes chan []byte
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *lateConn) Write(b []byte) (int, error) { c.writes <- bytes.Clone(b); return len(b), nil }
+
+func (c *lateConn) Close() error { c.once.Do(func() { close(c.closed) }); return c.Conn.Close() }
+
+// TestNothingIsSentOnceSendHasReturned: net/http goes on in the background with a connection that nobody waits for any more, and
+// would write to a proxy there.
+func TestNothingIsSentOnceSendHasReturned(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	here, there := net.Pipe()
+	defer there.Close()
+	late := &lateConn{Conn: here, writes: make(chan []byte, 16), closed: make(chan struct{})}
+	release := make(chan struct{})
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		cancel()
+		<-release
+		return late, nil
+	}
+	c := model.OpenAI(model.Endpoint{Key: withKey, Dial: dial, Proxy: func(*http.Request) (*url.URL, error) { return url.Parse("http://127.0.0.1:1") }})
+	a := patient()
+	a.BeforeSend = func() error { t.Error("BeforeSend was called after Send had returned"); return nil }
+	_, err := c.Send(ctx, question(t, c), a)
+	if e := told(t, err); e.Detail != "given_up" || e.Effect != toolabi.EffectNone {
+		t.Errorf("%v, effect %v", e, e.Effect)
+	}
+	close(release)
+	<-late.closed
+	select {
+	case b := <-late.writes:
+		t.Errorf("%q was written", b)
+	default:
 	}
 }
