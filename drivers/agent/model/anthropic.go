@@ -127,7 +127,7 @@ func (s *anthropicSpeaker) answer(out []byte, a Answer) ([]byte, []asked, error)
 			err = errCalls
 		case b.isCall():
 			c := asked{id: b.callID()}
-			c.sent = s.names.name(c.id, isName)
+			c.sent = s.names.name(c.id, isName[string])
 			calls = append(calls, c)
 			out = appendCall(appendComma(out), v, b, c)
 		case b.is("text") && len(bytes.TrimSpace(unquote(b.text))) == 0, !isObject(v):

@@ -12,13 +12,13 @@ import (
 func conversation(protocol string, n, size int) model.Request {
 	r := model.Request{Model: "m-1", Instructions: "Help ann.", Messages: []model.Message{{User: strings.Repeat("u", size)}}}
 	for i := 0; len(r.Messages)+1 < n; i++ {
-		id, text := fmt.Sprintf("call_%d", i), strings.Repeat("w \\n", size/8)
+		id, text := fmt.Sprintf("call_%d", i), strings.Repeat("The charge is made, and ann knows.\\n", size/72)
 		message := fmt.Sprintf(`{"role":"assistant","content":"%s","tool_calls":[{"id":"%s","type":"function","function":{"name":"charge","arguments":"{\"n\":%d}"}}]}`, text, id, i)
 		if protocol == "anthropic" {
 			message = fmt.Sprintf(`[{"type":"text","text":"%s"},{"type":"tool_use","id":"%s","name":"charge","input":{"n":%d}}]`, text, id, i)
 		}
 		r.Messages = append(r.Messages, model.Message{Answer: &model.Answer{Protocol: protocol, Message: []byte(message)}},
-			model.Message{Results: []model.Result{{Call: id, Tool: "charge", Text: strings.Repeat("{\"r\"} ", size/6)}}})
+			model.Message{Results: []model.Result{{Call: id, Tool: "charge", Text: strings.Repeat(`{"receipt":"r-1","amount":1200,"currency":"EUR"} `, size/49)}}})
 	}
 	return r
 }

@@ -112,8 +112,9 @@ func appendComma(out []byte) []byte {
 
 // callNames gives the calls of a conversation names that differ.
 type callNames struct {
-	used map[string]bool
-	next map[string]int // the number that is tried next behind a name
+	first string // the first one, which is mostly the only one
+	used  map[string]bool
+	next  map[string]int // the number that is tried next behind a name
 }
 
 // name returns what a call with this id is called in the request: its id where no call before it has it and fits agrees, else one
@@ -123,11 +124,15 @@ func (c *callNames) name(id string, fits func(string) bool) string {
 	if id == "" || !fits(id) {
 		name = cleanName(id, "call", 40)
 	}
+	switch {
+	case c.first == "":
+		c.first = name
+		return name
+	case c.used == nil:
+		c.used = map[string]bool{c.first: true}
+	}
 	if c.used[name] {
 		name = c.another(cleanName(name, "call", 32))
-	}
-	if c.used == nil {
-		c.used = map[string]bool{}
 	}
 	c.used[name] = true
 	return name
@@ -162,7 +167,7 @@ func cleanName(name, otherwise string, max int) string {
 	return string(b)
 }
 
-func isName(s string) bool {
+func isName[S string | []byte](s S) bool {
 	for i := range len(s) {
 		if !isNameByte(s[i]) {
 			return false

@@ -78,7 +78,7 @@ func requestSize(r Request) int {
 	for _, t := range r.Tools {
 		n += 128 + len(t.Description) + len(t.Input)
 	}
-	return min(n+n/8, MaxRequest)
+	return min(n+n/4, MaxRequest) // for what is escaped
 }
 
 // openAISpeaker writes the messages of a conversation.
@@ -155,8 +155,9 @@ func (m *openAIMessage) names() ([]asked, bool) {
 	for i, c := range m.calls {
 		id := c.callID()
 		sent := names.name(id, func(string) bool { return true })
-		tool := c.tool()
-		fits = fits && sent == id && isString(c.id) && tool != "" && len(tool) <= maxToolName && isName(tool) && isString(c.arguments)
+		tool := unquote(c.name)
+		fits = fits && sent == id && isString(c.id) && isString(c.arguments)
+		fits = fits && len(tool) > 0 && len(tool) <= maxToolName && isName(tool)
 		calls[i] = asked{id: id, sent: sent}
 	}
 	return calls, fits

@@ -25,10 +25,10 @@ var (
 const maxCalls = 4096
 
 // readOpenAI reads a message. Content can also be an array of parts, and arguments a JSON value, as some send them.
-func readOpenAI(message []byte) (*openAIMessage, error) {
+func readOpenAI(message []byte) (openAIMessage, error) {
 	v := object(message)
 	if v == nil {
-		return nil, errNoMessage
+		return openAIMessage{}, errNoMessage
 	}
 	var m openAIMessage
 	var calls []byte
@@ -45,7 +45,7 @@ func readOpenAI(message []byte) (*openAIMessage, error) {
 		}
 	})
 	if !isNothing(m.content) && !isString(m.content) && !isArray(m.content) {
-		return nil, errNoMessage
+		return openAIMessage{}, errNoMessage
 	}
 	n := 0
 	isList := elements(calls, func(c []byte) {
@@ -55,11 +55,11 @@ func readOpenAI(message []byte) (*openAIMessage, error) {
 	})
 	switch {
 	case !isList && !isNothing(calls):
-		return nil, errNoMessage
+		return openAIMessage{}, errNoMessage
 	case n > maxCalls:
-		return nil, errCalls
+		return openAIMessage{}, errCalls
 	}
-	return &m, nil
+	return m, nil
 }
 
 func readOpenAICall(v []byte) openAICall {
