@@ -221,6 +221,9 @@ func (s *State) judgeResult(e Entry) error {
 		return invalid(e, "an unknown outcome is not a result")
 	}
 	if o.OnCut == Await && e.Outcome == OK {
+		if o.Due == 0 && e.Owner != "" {
+			return invalid(e, "whoever drives the run does not agree to what it asks")
+		}
 		if o.Due != 0 && e.Time < o.Due {
 			return invalid(e, "it is %d ns too early", o.Due-e.Time)
 		}

@@ -69,6 +69,8 @@ func TestApprovalsAreForOneThingInTimeAndOnce(t *testing.T) {
 		{"an outcome past the question", es{question("a?")}, observed("a"), journal.ErrInvalid},
 		{"a void of a question that is used up", es{question("a?"), yes("a?"), approved("a")}, void("a?"), journal.ErrInvalid},
 		{"an expiry of what does not wait", nil, until(intent("a", journal.Redo), 10), journal.ErrInvalid},
+		{"a yes of the owner's", es{question("a?")}, with(yes("a?"), func(e *journal.Entry) { e.Owner = me }), journal.ErrInvalid},
+		{"a yes of the owner's to what expires", es{until(question("a?"), 10)}, with(yes("a?"), func(e *journal.Entry) { e.Owner = me }), journal.ErrInvalid},
 		{"the clock's answer before its time", es{with(question("nap"), func(e *journal.Entry) { e.Due = 10 })}, at(yes("nap"), 9), journal.ErrInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) { refused(t, fold(t, c.log...), c.next, c.want) })
@@ -83,6 +85,8 @@ func TestApprovalsAreForOneThingInTimeAndOnce(t *testing.T) {
 		"a question put again after its answer":  {question("a?"), yes("a?"), void("a?"), question("a?~2"), yes("a?~2"), approved("a")},
 		"two questions answered in either order": {question("a?"), question("b?"), yes("b?"), no("a?"), approved("b")},
 		"a question about a step inside":         {intent("a", journal.Redo), question("a/1?"), yes("a/1?"), approved("a/1")},
+		"a no of the owner's":                    {question("a?"), with(no("a?"), func(e *journal.Entry) { e.Owner = me })},
+		"the clock's answer, by the owner":       {with(question("nap"), func(e *journal.Entry) { e.Due = 10 }), at(with(yes("nap"), func(e *journal.Entry) { e.Owner = me }), 10)},
 		"the clock's answer in time":             {with(question("nap"), func(e *journal.Entry) { e.Due = 10 }), at(yes("nap"), 10)},
 	} {
 		t.Run(name, func(t *testing.T) { fold(t, log...) })
@@ -101,7 +105,7 @@ func TestAnAnswerWakesARun(t *testing.T) {
 	if s = fold(t, question("a?"), yes("a?"), waits); !s.Woken {
 		t.Error("an answer that came while the run was driven is lost on whoever waits")
 	}
-	own := yes("a?")
+	own := no("a?")
 	own.By, own.Owner = "", me
 	if s = fold(t, question("a?"), own, waits); s.Woken {
 		t.Error("what the run itself has answered wakes it")
