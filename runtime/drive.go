@@ -39,6 +39,8 @@ type Result struct {
 	Replayed bool
 	// Late counts the outcomes that came after the end of a finished run and that nobody has acknowledged.
 	Late int
+	// Driver is the name of the run's driver, "" when it is not known because the log could not be read.
+	Driver string
 }
 
 // Counts counts the steps of one Drive.
@@ -88,6 +90,8 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 	if err != nil {
 		return Result{}, err
 	}
+	driver := l.history.Created().Name
+	defer func() { res.Driver = driver }()
 	if f := l.history.Finished(); f != nil {
 		return e.finished(ctx, l, *f)
 	}
