@@ -117,6 +117,8 @@ const (
 	StopInterrupted = "interrupted"
 	// StopFailed: the host could not go on.
 	StopFailed = "failed"
+	// StopLimit: the run has taken as much as it may; somebody has to allow more.
+	StopLimit = "limit"
 )
 
 // Entry is one record of a log. Which fields a kind uses is said at the field; the others are zero.

@@ -92,6 +92,7 @@ const (
 	Waiting     Status = "waiting"
 	Uncertain   Status = "uncertain"
 	Diverged    Status = "diverged"
+	Limited     Status = "limited"
 	Done        Status = "done"
 	Failed      Status = "failed"
 	CancelledUp Status = "cancelled"
@@ -116,6 +117,8 @@ func (s *State) Status() Status {
 		return Uncertain
 	case s.Stopped == StopDiverged:
 		return Diverged
+	case s.Stopped == StopLimit:
+		return Limited
 	}
 	return Interrupted
 }

@@ -18,6 +18,8 @@ type DriveOptions struct {
 	Driver *DriverInfo
 	// Grants are added to those that the run began with, and recorded.
 	Grants hostfuncs.Grants
+	// Budget is what the run may take from now on, recorded where it changes something; see Run.Budget.
+	Budget Budget
 	// By says who adds them.
 	By string
 	// ApproveBy is the last moment at which a yes counts to a question that is put while the run is driven; zero for any
@@ -70,7 +72,7 @@ type Usage struct {
 //
 // Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
 // and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
-// *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
+// *BudgetError; *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
 func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res Result, err error) {
 	end, err := e.begin(run)
 	if err != nil {
@@ -98,7 +100,7 @@ func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res 
 	if l.partial && !l.state.CancelAsked {
 		return Result{}, fmt.Errorf("run %s is a copy that is not whole, and is not driven: cancel it, and fork again under another id", run)
 	}
-	if err := e.judgeMore(ctx, l, opts.Grants); err != nil {
+	if err := errors.Join(e.judgeMore(ctx, l, opts.Grants), opts.Budget.validate()); err != nil {
 		return Result{}, err
 	}
 	res, cancelled, err := e.claimed(ctx, l, opts)
@@ -156,6 +158,9 @@ func (r *Run) goOn(ctx context.Context, opts DriveOptions) (Result, error) {
 		return Result{}, r.stop(&DivergedError{Run: r.id, What: fmt.Sprintf("driver %s has version %q, the run began with %q", spec.Driver, driver.Version, spec.Version)})
 	}
 	if err := r.addGrants(ctx, opts); err != nil {
+		return Result{}, r.stop(err)
+	}
+	if err := r.addBudget(ctx, opts); err != nil {
 		return Result{}, r.stop(err)
 	}
 	return r.drive(ctx, driver.Drive)
@@ -279,9 +284,11 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 	return r.finish(journal.Fail, body, failed)
 }
 
+// waits says whether a run is let go of until somebody says something or a time has come.
 func waits(err error) bool {
 	var w *WaitingError
-	return errors.As(err, &w)
+	var b *BudgetError
+	return errors.As(err, &w) || errors.As(err, &b)
 }
 
 func (r *Run) cancelAsked() (asked bool) {

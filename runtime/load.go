@@ -14,6 +14,8 @@ type loaded struct {
 	history *journal.History
 	kept    *kept            // artifacts and versions of files
 	grants  hostfuncs.Grants // what resumes have added
+	budget  Budget           // what resumes have allowed
+	spent   spent            // how long it was driven
 	partial bool             // it is a copy that was cut off
 }
 
@@ -29,6 +31,7 @@ func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 		}
 		l.history.Add(entry)
 		l.kept.add(entry)
+		l.spent.add(entry)
 		if entry.Kind != journal.Record {
 			continue
 		}
@@ -36,18 +39,32 @@ func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 		case recordCopying, recordCopied:
 			l.partial = entry.Name == recordCopying
 		}
-		if entry.Name != RecordGrants {
-			continue
-		}
-		body, err := journal.Body(ctx, e.blobs, entry)
-		if err != nil {
+		if err := e.loadRecord(ctx, l, entry); err != nil {
 			return nil, err
 		}
-		var g hostfuncs.Grants
-		if err := toolabi.Decode(body, &g); err != nil {
-			return nil, damaged(run, err)
-		}
-		l.grants = l.grants.Union(g)
 	}
 	return l, nil
+}
+
+// loadRecord folds a record that holds what a resume has added.
+func (e *Engine) loadRecord(ctx context.Context, l *loaded, rec journal.Entry) error {
+	if rec.Name != RecordGrants && rec.Name != RecordBudget {
+		return nil
+	}
+	body, err := journal.Body(ctx, e.blobs, rec)
+	if err != nil {
+		return err
+	}
+	var g hostfuncs.Grants
+	var b Budget
+	if rec.Name == RecordGrants {
+		err = toolabi.Decode(body, &g)
+	} else {
+		err = toolabi.Decode(body, &b)
+	}
+	if err != nil {
+		return damaged(l.state.Run, err)
+	}
+	l.grants, l.budget = l.grants.Union(g), l.budget.Raised(b)
+	return nil
 }

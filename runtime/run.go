@@ -24,6 +24,8 @@ type Run struct {
 	log    *appender
 	kept   *kept // what the log keeps beside
 	grants hostfuncs.Grants
+	budget Budget // what resumes have allowed
+	spent  spent  // as the log said when this process began
 	// approveBy is the last moment at which a yes counts to a question that is put now; zero for any time.
 	approveBy time.Time
 	from      uint64 // the log's length when this process began to drive
@@ -45,7 +47,7 @@ type Run struct {
 
 func newRun(e *Engine, id string, l *loaded) *Run {
 	return &Run{
-		engine: e, id: id, grants: l.grants, from: l.state.Len,
+		engine: e, id: id, grants: l.grants, budget: l.budget, spent: l.spent, from: l.state.Len,
 		log: newAppender(e, l), kept: l.kept, workspaces: newWorkspaces(), asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
 	}
 }

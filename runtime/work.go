@@ -11,7 +11,7 @@ import (
 const maxCrashes = 3
 
 // Work drives every run that can go on by itself, one after the other, and returns when there is none left or ctx ends.
-// Runs that wait for a person or a time, diverged, are driven by a living process, crashed three times in a row without progress,
+// Runs that wait for a person or a time, reached a limit, diverged, are driven by a living process, crashed three times in a row without progress,
 // or have a driver that this program lacks, are left alone. Each run is driven at most once.
 //
 // report, when not nil, is told what came of each; when it returns false, Work ends.
@@ -61,7 +61,7 @@ func (e *Engine) canGoOn(s *journal.State) bool {
 // that was cut off with an effect in doubt can: a look-up may know.
 func (e *Engine) waitsForSomebody(s *journal.State) bool {
 	switch {
-	case s.Late > 0 || s.Unconfirmed:
+	case s.Late > 0 || s.Unconfirmed, s.Stopped == journal.StopLimit: // whatever else is said, the limit stays until it is raised
 		return true
 	case s.Woken:
 		return false
