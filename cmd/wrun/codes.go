@@ -298,6 +298,12 @@ Another process added, changed or removed the tool while you were looking at it,
 you agreed to is not what would be done. Nothing was changed. The same command again shows what
 is there now.`}
 
+	codeBudget = code{"W0435", exitLimit, "the run has taken as much as it may", `
+The run has used up what it may take in all: steps, tokens of a model, money or time. What it
+did is recorded, and nothing is lost: the run is not closed, and no automatic driver goes on
+with it. "wrun resume RUN" with a higher limit does: --max-steps, --max-tokens, --max-cost or
+--max-time, which is recorded and counts from then on, in all and not once more.`}
+
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
 journal: "wrun resume RUN" writes it again, and executes nothing.`}
@@ -314,6 +320,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved,
+	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget,
 	codeOther, codeOutput,
 }

@@ -165,6 +165,12 @@ func bodyOf(e journal.Entry, body []byte) any {
 			return g
 		}
 	}
+	if e.Kind == journal.Record && e.Name == runtime.RecordBudget {
+		var b runtime.Budget
+		if toolabi.Decode(body, &b) == nil {
+			return budgetLine(b)
+		}
+	}
 	if e.Step.Asks() != "" {
 		var asked runtime.Shown
 		var yes runtime.Agreed

@@ -17,6 +17,7 @@ type picture struct {
 	spec  *runtime.Spec
 	// grants are those that it began with and what resumes have added.
 	grants hostfuncs.Grants
+	budget runtime.Budget // what resumes have allowed
 	steps  []*stepPicture
 	// artifacts are those that its steps made.
 	artifacts []runtime.Artifact
@@ -69,7 +70,7 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 				return nil, err
 			}
 		case journal.Record:
-			if err := p.granted(ctx, h, e); err != nil {
+			if err := p.added(ctx, h, e); err != nil {
 				return nil, err
 			}
 		case journal.Released:
@@ -99,9 +100,9 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 	return p, err
 }
 
-// granted adds what a resume has granted.
-func (p *picture) granted(ctx context.Context, h *wrun.Host, e journal.Entry) error {
-	if e.Name != runtime.RecordGrants {
+// added adds what a resume has granted or allowed.
+func (p *picture) added(ctx context.Context, h *wrun.Host, e journal.Entry) error {
+	if e.Name != runtime.RecordGrants && e.Name != runtime.RecordBudget {
 		return nil
 	}
 	body, err := h.Body(ctx, e)
@@ -109,10 +110,16 @@ func (p *picture) granted(ctx context.Context, h *wrun.Host, e journal.Entry) er
 		return err
 	}
 	var more hostfuncs.Grants
-	if err := toolabi.Decode(body, &more); err != nil {
-		return fmt.Errorf("%w: grants in entry %d: %w", journal.ErrDamaged, e.Seq, err)
+	var budget runtime.Budget
+	if e.Name == runtime.RecordGrants {
+		err = toolabi.Decode(body, &more)
+	} else {
+		err = toolabi.Decode(body, &budget)
 	}
-	p.grants = p.grants.Union(more)
+	if err != nil {
+		return fmt.Errorf("%w: %s in entry %d: %w", journal.ErrDamaged, e.Name, e.Seq, err)
+	}
+	p.grants, p.budget = p.grants.Union(more), p.budget.Raised(budget)
 	return nil
 }
 

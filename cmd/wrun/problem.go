@@ -60,6 +60,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 		notUndone *runtime.NotUndoneError
 		gone      *runtime.DirError
 		memory    *sandbox.MemoryError
+		budget    *runtime.BudgetError
 	)
 	switch {
 	case errors.As(err, &memory):
@@ -76,6 +77,8 @@ func (a *app) runProblem(err error) (problem, bool) {
 		return p, true
 	case errors.As(err, &waiting):
 		return problem{code: codeWaiting, known: toolabi.CleanLine(waiting.Text, 500), next: a.nextOfWaiting(waiting)}, true
+	case errors.As(err, &budget):
+		return problem{code: codeBudget, next: a.raise(budget.Run, budget.What)}, true
 	case errors.As(err, &answered):
 		return problem{code: codeAnswered, next: a.cmd("resume " + answered.Run)}, true
 	case errors.As(err, &other):

@@ -15,6 +15,7 @@ import (
 func newResume(a *app) *cobra.Command {
 	var grants grantFlags
 	var waits waitFlags
+	var limits budgetFlags
 	var takeOver, due, watch bool
 	c := &cobra.Command{
 		Use:   "resume RUN | --due [--watch]",
@@ -25,7 +26,8 @@ finished run returns what it returned, and nothing is executed.
 
 With --due every run goes on that can by itself: what was answered or settled, what has
 become due, what was cut off; one line each to standard output. With --watch this goes on
-until the command is stopped. Runs that crashed three times in a row are left to a person.`,
+until the command is stopped. Runs that crashed three times in a row, or have taken as much
+as they may, are left to a person: --max-steps and the like let one of them take more.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			g, err := grants.grants(c)
@@ -36,13 +38,16 @@ until the command is stopped. Runs that crashed three times in a row are left to
 			if err != nil {
 				return err
 			}
+			if opts.Budget, err = limits.budget(c); err != nil {
+				return err
+			}
 			opts.Grants, opts.TakeOver = g, takeOver
 			switch {
 			case due == (len(args) == 1):
 				return usage(c, "say either RUN or --due")
 			case watch && !due:
 				return usage(c, "--watch goes with --due")
-			case due && (takeOver || long != 0 || !g.IsZero() || !opts.ApproveBy.IsZero()):
+			case due && (takeOver || long != 0 || !g.IsZero() || !opts.Budget.IsZero() || !opts.ApproveBy.IsZero()):
 				return usage(c, "--due goes with --watch alone")
 			case due:
 				return a.driving(c.Context(), false, func(h *wrun.Host) error { return a.resumeDue(c.Context(), h, watch) })
@@ -57,6 +62,7 @@ until the command is stopped. Runs that crashed three times in a row are left to
 	c.Flags().BoolVar(&due, "due", false, "go on with every run that can go on by itself")
 	c.Flags().BoolVar(&watch, "watch", false, "with --due: until the command is stopped")
 	grants.add(c)
+	limits.add(c)
 	waits.add(c)
 	return c
 }

@@ -66,6 +66,9 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 			fmt.Fprintf(&b, "grant    %s (to %s alone)\n", w, m.Name)
 		}
 	}
+	if !p.budget.IsZero() {
+		fmt.Fprintf(&b, "budget   %s\n", strings.Join(budgetWords(p.budget), " "))
+	}
 	if fuel := p.spec.Limits.Fuel; fuel != 0 {
 		fmt.Fprintf(&b, "limit    fuel %d for each call\n", fuel)
 	}
@@ -115,6 +118,8 @@ func (a *app) nextOf(p *picture, status journal.Status) []string {
 	}
 	switch {
 	case len(next) > 0:
+	case status == journal.Limited:
+		next = append(next, a.raise(run, limitIn(p.stopped)))
 	case status == journal.Diverged:
 		next = append(next, a.cmd("log "+run))
 	case status == journal.Waiting && p.state.Due != 0:
@@ -123,6 +128,16 @@ func (a *app) nextOf(p *picture, status journal.Status) []string {
 		next = append(next, a.cmd("resume "+run))
 	}
 	return next
+}
+
+// limitIn is the limit that a run has reached, as the note says with which it was let go of; "" for another one.
+func limitIn(note string) string {
+	for _, what := range []string{"steps", "tokens", "cost", "time"} {
+		if strings.Contains(note, " reached its limit of "+what+": ") {
+			return what
+		}
+	}
+	return ""
 }
 
 // text says what the step calls, with what is worth knowing.
@@ -156,6 +171,9 @@ func (p *picture) json(h *wrun.Host) map[string]any {
 	l := runLine(h, p.state)
 	l["spec"] = specLine(p.spec)
 	l["grants"] = p.grants
+	if !p.budget.IsZero() {
+		l["budget"] = budgetLine(p.budget)
+	}
 	if p.stopped != "" {
 		l["stopped"] = p.stopped
 	}
