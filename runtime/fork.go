@@ -127,11 +127,3 @@ func (e *Engine) appendCopy(ctx context.Context, id string, entries []journal.En
 	}
 	return nil
 }
-
-// noteForked is the note of the entry that ends what a fork copied.
-const noteForked = "forked"
-
-// EndsCopy says whether everything before an entry was copied from another run. What was paid for it was paid there.
-func EndsCopy(e journal.Entry) bool {
-	return e.Kind == journal.Released && e.Name == journal.StopInterrupted && e.Note == noteForked
-}

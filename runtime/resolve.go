@@ -120,7 +120,7 @@ func asLateVerdict(said journal.Entry) journal.Entry {
 // settle claims a run, appends what settles a step, and lets go of the run again, in one append. A look-up inside the step
 // that was cut off has nothing to find out any more.
 func (e *Engine) settle(ctx context.Context, s *journal.State, said journal.Entry) error {
-	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: "settled " + string(said.Step)}
+	released := journal.Entry{Kind: journal.Released, Name: journal.StopInterrupted, Note: noteSettled + string(said.Step)}
 	return e.asOwner(ctx, s, append(voidsInside(s, said.Step), said, released)...)
 }
 
