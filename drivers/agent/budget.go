@@ -1,0 +1,44 @@
+package agent
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/wrun-dev/wrun/drivers/agent/model"
+	"github.com/wrun-dev/wrun/runtime"
+)
+
+// spent is what the answers took so far.
+type spent struct {
+	tokens, cost int64
+}
+
+func (s *spent) add(p *Prices, u model.Usage) {
+	s.tokens += u.Total()
+	s.cost += p.Of(u)
+}
+
+// afford says why the model must not be asked another time: a limit is reached. What is in the log already is not judged, so a
+// limit never stands between a run and what it did.
+func (l *loop) afford(turn int) error {
+	limits, more := l.agent.Limits, l.r.Budget()
+	over := func(what string, used, limit int64, show func(int64) string) error {
+		if limit == 0 || used < limit {
+			return nil
+		}
+		return &runtime.BudgetError{Run: l.r.ID(), What: what, Used: show(used), Limit: show(limit)}
+	}
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
+	span := func(n int64) string { return time.Duration(n).Round(time.Second / 10).String() }
+	for _, err := range []error{
+		over("steps", int64(turn), or(more.Steps, or(limits.Steps, DefaultSteps)), count),
+		over("tokens", l.spent.tokens, or(more.Tokens, limits.Tokens), count),
+		over("cost", l.spent.cost, or(more.Cost, limits.Cost), FormatAmount),
+		over("time", int64(l.r.Spent()), int64(or(more.Time, time.Duration(limits.TimeMS)*time.Millisecond)), span),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
