@@ -11,9 +11,11 @@ import (
 	"sync"
 
 	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/drivers/call"
 	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/drivers/rollback"
+	"github.com/wrun-dev/wrun/hostfuncs"
 	engine "github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -33,9 +35,12 @@ type app struct {
 	saved  []string   // the commands that record replies which could not be recorded
 }
 
-// drivers are the drivers of this program, by the names that runs know them by.
-func drivers() map[string]engine.DriverInfo {
-	return map[string]engine.DriverInfo{call.Name: call.Driver(), plan.Name: plan.Driver(), engine.RollbackDriver: rollback.Driver()}
+// drivers are the drivers of this program, by the names that runs know them by. Models' keys come from the vault.
+func (a *app) drivers(vault *hostfuncs.Vault) map[string]engine.DriverInfo {
+	return map[string]engine.DriverInfo{
+		call.Name: call.Driver(), plan.Name: plan.Driver(), engine.RollbackDriver: rollback.Driver(),
+		agent.Name: agent.Driver(agent.Config{Connect: a.connect(vault)}),
+	}
 }
 
 // with opens the journal, calls f, which enters nothing, and closes it. With create a journal that is missing is made.
@@ -60,7 +65,8 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 	if cfg.Journal, err = a.journal(); err != nil {
 		return err
 	}
-	cfg.Drivers, cfg.MemoryBudget = drivers(), uint64(a.memoryBudget)
+	cfg.HTTP.Secrets = hostfuncs.NewVault(nil)
+	cfg.Drivers, cfg.MemoryBudget = a.drivers(cfg.HTTP.Secrets), uint64(a.memoryBudget)
 	cfg.Observe, cfg.OnCompile, cfg.Rescue = a.observe, a.compiling, a.rescue
 	h, err := wrun.Open(ctx, cfg)
 	if err != nil {

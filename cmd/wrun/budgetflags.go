@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/runtime"
 )
 
@@ -36,47 +34,14 @@ func (b *budgetFlags) budget(c *cobra.Command) (runtime.Budget, error) {
 	}
 	if c.Flags().Changed("max-cost") {
 		var err error
-		if budget.Cost, err = parseCost(b.cost); err != nil {
-			return budget, usage(c, "--max-cost: %v", err)
+		if budget.Cost, err = agent.ParseAmount(b.cost); err != nil {
+			return budget, usage(c, "--max-cost: want %v", err)
+		}
+		if budget.Cost == 0 {
+			return budget, usage(c, "--max-cost: want more than nothing")
 		}
 	}
 	return budget, nil
-}
-
-// costPlaces is how many places a cost can have behind its point: it is counted in millionths.
-const (
-	costPlaces = 6
-	costUnit   = 1_000_000
-)
-
-// parseCost reads a decimal number as millionths, exactly. It is more than 0, without a sign or an exponent.
-func parseCost(s string) (int64, error) {
-	wrong := fmt.Errorf("%q is no amount: want a decimal number such as 2.50, with at most %d places", s, costPlaces)
-	whole, places, point := strings.Cut(s, ".")
-	if whole == "" || point && places == "" || len(places) > costPlaces || strings.Trim(whole+places, "0123456789") != "" {
-		return 0, wrong
-	}
-	n, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || n > math.MaxInt64/costUnit-1 {
-		return 0, fmt.Errorf("%q is too much", s)
-	}
-	part, err := strconv.ParseInt((places + "000000")[:costPlaces], 10, 64)
-	if err != nil {
-		return 0, wrong
-	}
-	if n = n*costUnit + part; n == 0 {
-		return 0, fmt.Errorf("want more than nothing")
-	}
-	return n, nil
-}
-
-// costText is a cost as people write it: with two places, or as many as it has.
-func costText(millionths int64) string {
-	places := strings.TrimRight(fmt.Sprintf("%06d", millionths%costUnit), "0")
-	for len(places) < 2 {
-		places += "0"
-	}
-	return fmt.Sprintf("%d.%s", millionths/costUnit, places)
 }
 
 // budgetWords are the flags that allow as much.
@@ -88,7 +53,7 @@ func budgetWords(b runtime.Budget) (words []string) {
 		words = append(words, fmt.Sprintf("--max-tokens %d", b.Tokens))
 	}
 	if b.Cost != 0 {
-		words = append(words, "--max-cost "+costText(b.Cost))
+		words = append(words, "--max-cost "+agent.FormatAmount(b.Cost))
 	}
 	if b.Time != 0 {
 		words = append(words, "--max-time "+b.Time.String())
@@ -106,7 +71,7 @@ func budgetLine(b runtime.Budget) map[string]any {
 		l["tokens"] = b.Tokens
 	}
 	if b.Cost != 0 {
-		l["cost"] = costText(b.Cost)
+		l["cost"] = agent.FormatAmount(b.Cost)
 	}
 	if b.Time != 0 {
 		l["time"] = b.Time.String()

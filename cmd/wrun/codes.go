@@ -88,6 +88,17 @@ lists the fields, under "A manifest as a file".`}
 	codeScript = code{"W0112", exitUsage, "the script has mistakes", `
 A scripted model is read strictly, and each mistake is given with its line. docs/script.md
 describes the format.`}
+	codeAgent = code{"W0113", exitUsage, "the agent has mistakes", `
+An agent's file is read strictly, and judged with its tools before anything runs. Each
+mistake is given with its line. docs/agents.md describes the format.`}
+	codeModelChoice = code{"W0114", exitUsage, "which model, and where, is not clear", `
+WRUN_MODEL says which model is asked: scripted, openai/NAME or anthropic/NAME.
+WRUN_MODEL_BASE_URL says where it is when it is not at its provider's, and WRUN_MODEL_KEY
+where its key comes from: env:VARIABLE, file:PATH or cmd:PROGRAM. A run keeps the model that
+it began with, so a resume with other variables is refused; take them out of the environment
+or begin another run.`}
+	codeNoModel = code{"W0115", exitUsage, "the run asks no model", `
+Only runs of "wrun agent" have costs. "wrun show RUN" says what a run is.`}
 
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
@@ -315,6 +326,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
+	codeAgent, codeModelChoice, codeNoModel,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,

@@ -11,15 +11,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wrun-dev/wrun/internal/fakemodel"
 	"github.com/wrun-dev/wrun/internal/ledger"
 )
 
 // stage is where the demo takes place.
 type stage struct {
-	app                      *app
-	dir, plan, self, journal string
-	ledger                   *demoLedger
-	wrong                    []error // what was not as promised
+	app                       *app
+	dir, agent, self, journal string
+	ledger                    *ledger.Server
+	model                     *fakemodel.Server
+	asked, charged            int     // what the model and the ledger had counted when the last round ended
+	wrong                     []error // what was not as promised
 }
 
 // process is a wrun of the demo while it runs.
@@ -32,7 +35,9 @@ type process struct {
 func (s *stage) start(ctx context.Context, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, s.self, append([]string{"--journal", s.journal, "-v"}, args...)...)}
 	p.cmd.Dir = s.dir
-	p.cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+s.dir) // the operator's own policy and grants have no part in it
+	p.cmd.Env = append(os.Environ(),
+		"XDG_CONFIG_HOME="+s.dir, // the operator's own policy and grants have no part in it
+		envModel+"=openai/scripted", envBaseURL+"="+s.model.URL()+"/v1", envKey+"=")
 	p.cmd.Stdout, p.cmd.Stderr = &p.text, &p.text
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", strings.Join(args, " "), err)
@@ -91,7 +96,15 @@ func (s *stage) run(ctx context.Context, want int, args ...string) error {
 	if code != want {
 		s.wrong = append(s.wrong, fmt.Errorf("wrun %s ended with exit code %d instead of %d", strings.Join(args, " "), code, want))
 	}
-	return s.app.printf("    exit code %d, the ledger counts %d\n", code, s.ledger.Count().Charges)
+	return s.app.printf("    exit code %d: %s\n", code, s.count())
+}
+
+// count says what the model and the ledger were asked for since the last time.
+func (s *stage) count() string {
+	asked, charged := len(s.model.Bills()), s.ledger.Count().Charges
+	words := fmt.Sprintf("model ×%d · tool ×%d", asked-s.asked, charged-s.charged)
+	s.asked, s.charged = asked, charged
+	return words
 }
 
 // said shows what a process said, indented.
@@ -104,52 +117,78 @@ func (s *stage) said(p *process) error {
 	return nil
 }
 
-func (s *stage) input(reference string) string {
-	b, err := json.Marshal(map[string]string{"ledger": s.ledger.url, "reference": reference})
-	if err != nil {
-		return ""
-	}
-	return string(b)
+func (s *stage) agentArgs(id, account string) []string {
+	task := fmt.Sprintf("take 42.00 from %s for reference %s at %s", account, id, s.ledger.URL())
+	return []string{"agent", s.agent, task, "--id", id, "--allow-http", s.ledger.URL()}
 }
 
-func (s *stage) runArgs(id string) []string {
-	return []string{"run", s.plan, "--id", id, "--input", s.input(id), "--allow-http", s.ledger.url}
-}
-
-// caseA kills the process when the ledger has acted and nobody knows yet.
-func (s *stage) caseA(ctx context.Context) error {
-	if err := s.app.printf("\n(a) killed after the charge was sent and before its reply is recorded\n\n  round 1: wrun run, killed while the ledger holds its reply\n"); err != nil {
-		return err
-	}
-	s.ledger.SetBehaviour(ledger.Behaviour{Hang: 1})
-	if err := s.kill(ctx, func(ctx context.Context) error { return s.ledger.WaitHanging(ctx, 1) }, s.runArgs("demo-a")...); err != nil {
-		return err
-	}
-	s.ledger.SetBehaviour(ledger.Behaviour{})
+// behave changes the ledger's behaviour, and lets go of what it held.
+func (s *stage) behave(b ledger.Behaviour) {
+	s.ledger.SetBehaviour(b)
 	s.ledger.Release()
-	if err := s.app.printf("    killed with SIGKILL, the ledger counts %d\n\n  round 2: wrun resume, in a new process\n", s.ledger.Count().Charges); err != nil {
+}
+
+// threeRounds kills the process when its tool has paid and asks for something else.
+func (s *stage) threeRounds(ctx context.Context) error {
+	if err := s.app.printf("\n(a) an agent pays, and is killed before it has heard what became of it\n\n  round 1: wrun agent, killed while its tool asks what was paid in all\n"); err != nil {
 		return err
 	}
-	if err := s.run(ctx, exitUncertain, "resume", "demo-a"); err != nil {
+	s.behave(ledger.Behaviour{HangLists: 1})
+	if err := s.kill(ctx, func(ctx context.Context) error { return s.ledger.WaitHanging(ctx, 1) }, s.agentArgs("demo-a", "ada")...); err != nil {
+		return err
+	}
+	s.behave(ledger.Behaviour{})
+	if err := s.app.printf("    killed with SIGKILL: %s\n\n  round 2: wrun resume, in a new process that has nothing but the id\n", s.count()); err != nil {
+		return err
+	}
+	if err := s.run(ctx, 0, "resume", "demo-a"); err != nil {
+		return err
+	}
+	if err := s.app.printf("\n  round 3: the run is finished: it returns what it returned, and does nothing again\n"); err != nil {
+		return err
+	}
+	if err := s.run(ctx, 0, "resume", "demo-a"); err != nil {
+		return err
+	}
+	if err := s.app.printf("\n  wrun cost\n"); err != nil {
+		return err
+	}
+	return s.run(ctx, 0, "cost", "demo-a")
+}
+
+// uncertain kills the process when the ledger has acted and nobody knows yet.
+func (s *stage) uncertain(ctx context.Context) error {
+	if err := s.app.printf("\n(b) an agent pays, and is killed before the ledger's reply is recorded\n\n  round 1: wrun agent, killed while the ledger holds its reply\n"); err != nil {
+		return err
+	}
+	s.behave(ledger.Behaviour{Hang: 1})
+	if err := s.kill(ctx, func(ctx context.Context) error { return s.ledger.WaitHanging(ctx, 1) }, s.agentArgs("demo-b", "bob")...); err != nil {
+		return err
+	}
+	s.behave(ledger.Behaviour{})
+	if err := s.app.printf("    killed with SIGKILL: %s\n\n  round 2: wrun resume, in a new process\n", s.count()); err != nil {
+		return err
+	}
+	if err := s.run(ctx, exitUncertain, "resume", "demo-b"); err != nil {
 		return err
 	}
 	if len(s.wrong) > 0 {
 		return nil // there is nothing to settle; the verdict says so
 	}
-	reply, err := s.lookUp("demo-a")
+	reply, err := s.lookUp("demo-b")
 	if err != nil {
 		return err
 	}
 	if err := s.app.printf("\n  round 3: the ledger is asked, and what it says is recorded\n"); err != nil {
 		return err
 	}
-	if err := s.run(ctx, 0, "resolve", "demo-a", "charge/1", "--happened", "@"+reply, "--note", "found in the ledger"); err != nil {
+	if err := s.run(ctx, 0, "resolve", "demo-b", "call[0][0]/1", "--happened", "@"+reply, "--note", "found in the ledger"); err != nil {
 		return err
 	}
 	if err := s.app.printf("\n  round 4: wrun resume, in a new process\n"); err != nil {
 		return err
 	}
-	return s.run(ctx, 0, "resume", "demo-a")
+	return s.run(ctx, 0, "resume", "demo-b")
 }
 
 // lookUp writes the ledger's charge of a reference into a file, as a person would who looked it up.
@@ -168,46 +207,4 @@ func (s *stage) lookUp(reference string) (string, error) {
 		return path, os.WriteFile(path, b, 0o600)
 	}
 	return "", fmt.Errorf("the ledger has no charge %s", reference)
-}
-
-// recorded returns once the journal holds what came of a step, which may wait some milliseconds for a commit.
-func (s *stage) recorded(ctx context.Context, run, step string) error {
-	for ctx.Err() == nil {
-		out, err := exec.CommandContext(ctx, s.self, "--journal", s.journal, "log", run, "--json").Output()
-		if err != nil {
-			return fmt.Errorf("read the log of %s: %w", run, err)
-		}
-		for line := range bytes.Lines(out) {
-			var e struct{ Kind, Step string }
-			if err := json.Unmarshal(line, &e); err != nil {
-				return fmt.Errorf("read the log of %s: %w", run, err)
-			}
-			if e.Kind == "result" && e.Step == step {
-				return nil
-			}
-		}
-	}
-	return ctx.Err()
-}
-
-// caseB kills the process when the charge and its reply are recorded, and the run is not at its end.
-func (s *stage) caseB(ctx context.Context) error {
-	if err := s.app.printf("\n(b) killed after the reply is recorded\n\n  round 1: wrun run, killed during the look-up that follows\n"); err != nil {
-		return err
-	}
-	held := s.ledger.holdLookups()
-	ready := func(ctx context.Context) error { return errors.Join(held(ctx), s.recorded(ctx, "demo-b", "charge")) }
-	if err := s.kill(ctx, ready, s.runArgs("demo-b")...); err != nil {
-		return err
-	}
-	if err := s.app.printf("    killed with SIGKILL, the ledger counts %d\n\n  round 2: wrun resume, in a new process\n", s.ledger.Count().Charges); err != nil {
-		return err
-	}
-	if err := s.run(ctx, 0, "resume", "demo-b"); err != nil {
-		return err
-	}
-	if err := s.app.printf("\n  round 3: the run is finished: it returns what it returned, and executes nothing\n"); err != nil {
-		return err
-	}
-	return s.run(ctx, 0, "resume", "demo-b")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
@@ -90,9 +91,13 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 		a.say("run %s: %d outcomes of effects came after its end, see %s", id, res.Late, a.cmd("show "+id))
 	}
 	if err == nil {
-		output := res.Output
-		if f, ok := a.out.(*os.File); ok && isTerminal(f) {
-			output = visible(output) // elsewhere it is passed on byte for byte
+		output, isText := a.readable(res)
+		if f, ok := a.out.(*os.File); ok && isTerminal(f) { // elsewhere it is passed on byte for byte
+			if isText {
+				output = []byte(toolabi.CleanText(string(output), len(output)))
+			} else {
+				output = visible(output)
+			}
 		}
 		err = a.write(append(output[:len(output):len(output)], '\n'))
 	}
@@ -100,6 +105,15 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 		return &runError{id, err}
 	}
 	return nil
+}
+
+// readable is the output of a run as it is written: what an agent answers is text, and everything else JSON.
+func (a *app) readable(res runtime.Result) (output []byte, isText bool) {
+	var text string
+	if a.json || res.Driver != agent.Name || json.Unmarshal(res.Output, &text) != nil {
+		return res.Output, false
+	}
+	return []byte(text), true
 }
 
 // usage writes what driving a run took, to standard error.

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
@@ -24,6 +26,8 @@ type picture struct {
 	// stopped is why nobody drives it, late are the outcomes that came too late to count.
 	stopped string
 	late    []journal.Entry
+	// ledger is what the answers of a model cost; nil for a run that asks none.
+	ledger *agent.Ledger
 	// output or failure is how a finished run ended.
 	output  []byte
 	failure *toolabi.Error
@@ -50,6 +54,14 @@ type stepPicture struct {
 func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error) {
 	p := &picture{state: &journal.State{Run: run}}
 	byStep := map[journal.Step]*stepPicture{}
+	spec, err := h.Spec(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	books, err := bookkeeperOf(h, run, spec)
+	if err != nil && !errors.Is(err, errNoModel) {
+		return nil, err
+	}
 	for e, err := range h.Journal().Read(ctx, run, 0) {
 		if err != nil {
 			return nil, err
@@ -57,6 +69,11 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 		_, open := p.state.Open[e.Step]
 		if err := p.state.Apply(e); err != nil {
 			return nil, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
+		}
+		if books != nil {
+			if err := books.Add(ctx, e); err != nil {
+				return nil, err
+			}
 		}
 		switch e.Kind {
 		case journal.Intent, journal.Result, journal.Void:
@@ -91,9 +108,8 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 	for step, open := range p.state.Open {
 		byStep[step].status = openStatus(open, running)
 	}
-	spec, err := h.Spec(ctx, run)
-	if err != nil {
-		return nil, err
+	if books != nil {
+		p.ledger = books.Close(running)
 	}
 	p.spec, p.grants = spec, spec.Grants.Union(p.grants)
 	p.artifacts, err = h.Artifacts(ctx, run)

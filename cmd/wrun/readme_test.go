@@ -89,7 +89,7 @@ func TestTheDemoNoticesEffectsBeforeTheirIntents(t *testing.T) {
 	demo := exec.Command(build(t, "broken_nointent"), "demo")
 	demo.Env = append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t))
 	out, err := demo.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "demo-a was charged 2 times") {
+	if err == nil || !strings.Contains(string(out), "demo-b was charged 2 times") {
 		t.Errorf("the demo ends with %v:\n%s", err, out)
 	}
 }

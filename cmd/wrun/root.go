@@ -9,8 +9,8 @@ import (
 
 // verbs lists the command's verbs in the order in which help shows them.
 var verbs = []func(*app) *cobra.Command{
-	newCall, newRun, newResume, newList, newShow, newLog, newInbox, newApprove, newDeny, newResolve, newReconcile, newCancel, newRollback,
-	newFork, newTool, newDemo, newDev, newExplain, newVersion, newCompileModule,
+	newCall, newRun, newAgent, newResume, newList, newShow, newLog, newCost, newInbox, newApprove, newDeny, newResolve, newReconcile, newCancel,
+	newRollback, newFork, newTool, newDemo, newDev, newExplain, newVersion, newCompileModule,
 }
 
 func newRoot(a *app) *cobra.Command {

@@ -72,6 +72,9 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	if fuel := p.spec.Limits.Fuel; fuel != 0 {
 		fmt.Fprintf(&b, "limit    fuel %d for each call\n", fuel)
 	}
+	if p.ledger != nil {
+		fmt.Fprintf(&b, "model    %s\n", saving(p.ledger))
+	}
 	b.WriteString("\n")
 	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, s := range p.steps {
@@ -182,6 +185,9 @@ func (p *picture) json(h *wrun.Host) map[string]any {
 		steps = append(steps, s.json())
 	}
 	l["step_list"] = steps
+	if p.ledger != nil {
+		l["cost"] = costLine(p.ledger)
+	}
 	if len(p.artifacts) > 0 {
 		l["artifacts"] = artifactLines(p.artifacts)
 	}
