@@ -1,43 +1,41 @@
 #!/usr/bin/env bash
-# A plan asks a person before it charges, and the process that charges gets kill -9 while the ledger has made the charge and
-# holds the reply back. The tool has a look-up: resuming asks the ledger by itself. Then the whole order is undone.
+# An agent wants to pay, and a rule wants a person to look first: the run is suspended on disk, and no process waits. Somebody agrees in
+# another process, somebody changes the amount, somebody denies; the agent sees what came of it, and each payment is made once.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../stage.sh"
-cp "$here/plan.yaml" "$dir/plan.yaml"
-input="{\"ledger\":\"$url\",\"account\":\"ada\",\"order\":\"o-7\",\"cents\":1999}"
+cp "$here/agent.yaml" "$here/replies.yaml" "$dir"
+agent() { wrun "$1" agent "$dir/agent.yaml" "take $2 for $3 at $url" --id "$3" --allow-http "$url"; }
 
-say 'the plan asks, and is suspended'
-wrun 3 run "$dir/plan.yaml" --id order-7 --allow-http "$url" --input "$input"
+say 'a small amount is paid at once'
+agent 0 500 order-1
+charges 1
+
+say 'a large one is asked about: nothing is paid, and nothing waits'
+agent 3 50000 order-2
+agent 3 60000 order-3
+agent 3 70000 order-4
 wrun 0 inbox
-charges 0
-
-say 'somebody agrees, in another process'
-wrun 0 approve order-7 agreed --by ann --note 'ada has called'
-
-say 'the charge is made, and the process killed before it knows'
-ask /behaviour '{"hang":1}' >/dev/null
-"$dir/wrun" --journal "$dir/journal.db" -v resume order-7 &
-pids+=($!)
-run=$!
-ask '/hanging?at_least=1' >/dev/null
-kill -9 "$run"
-wait "$run" 2>/dev/null || true
 charges 1
 
-say "resume: the tool's look-up finds the charge, and nobody has to be asked"
-wrun 0 -v resume order-7
-grep -q '"order o-7: ch_1, agreed by ann"' "$dir/out" || fail 'the output is another one'
+say 'somebody agrees, somebody changes the amount, somebody denies: each in a process of its own'
+wrun 0 approve order-2 'call[0][0]' --by ann --note 'as agreed'
+wrun 0 approve order-3 'call[0][0]' --by ann --input "{\"ledger\":\"$url\",\"account\":\"ada\",\"amount_cents\":600,\"reference\":\"order-3\"}"
+wrun 0 deny order-4 'call[0][0]' --by bob --note 'too much'
 charges 1
 
-say 'the order is undone by a run of its own'
-wrun 0 rollback order-7 --note 'ada has changed her mind'
-grep -q '"step":"paid","tool":"payments.refund_charge"' "$dir/out" || fail 'it was not undone'
-wrun 0 ls
+say 'the runs go on, and each payment is made once'
+wrun 0 resume order-2
+charges 2
+wrun 0 resume order-3
+grep -q 'ann changed the arguments' "$dir/out" || fail 'the agent was not told'
+charges 3
+[[ $(ask '/charges?reference=order-3') == *'"amount_cents":600'* ]] || fail 'another amount was taken'
+wrun 0 resume order-4
+grep -q 'Nothing was paid: .*too much' "$dir/out" || fail 'the agent was not told'
+charges 3
 
-say 'another order is denied: the plan sees it, and goes on'
-wrun 3 run "$dir/plan.yaml" --id order-8 --allow-http "$url" --input "${input/o-7/o-8}"
-wrun 0 deny order-8 agreed --by bob --note 'too much'
-wrun 0 resume order-8
-grep -q '"order o-8: not charged"' "$dir/out" || fail 'the output is another one'
-[[ $(ask '/charges?reference=o-8') == '[]' ]] || fail 'it was charged'
+say 'asked for again, they return what they returned'
+wrun 0 resume order-2
+wrun 0 resume order-4
+charges 3
