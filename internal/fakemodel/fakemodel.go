@@ -27,6 +27,7 @@ import (
 	"sync"
 
 	"github.com/wrun-dev/wrun/drivers/agent/script"
+	"github.com/wrun-dev/wrun/internal/standin"
 )
 
 // Config is how a server begins. The zero value says hello to everything, keeps its bills in memory, and behaves well.
@@ -90,21 +91,19 @@ type Served struct {
 
 // Fake is the server as an http.Handler. Its methods may be called concurrently.
 type Fake struct {
+	*standin.Holds
 	mux     *http.ServeMux
 	script  *script.Script
 	key     string
 	observe func(Served)
 
-	mu        sync.Mutex // guards what follows, and orders the file
-	file      *file      // nil when in memory only
+	mu        sync.Mutex     // guards what follows, and orders the file
+	file      *standin.Lines // nil when in memory only
 	bills     []Bill
 	firsts    map[string]int // the first bill of each key, as its place in bills
 	requests  int
 	replayed  int
 	behaviour Behaviour
-	hanging   int
-	changed   chan struct{} // closed and replaced whenever hanging changes
-	release   chan struct{} // closed and replaced by Release
 }
 
 // New makes a server, with what its file holds already. Close it when it has a file. Errors: ErrConfig, and those of the file.
@@ -113,8 +112,7 @@ func New(cfg Config) (*Fake, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	f := &Fake{
-		script: cfg.Script, key: cfg.Key, observe: cfg.Observe, behaviour: cfg.Behaviour, firsts: map[string]int{},
-		changed: make(chan struct{}), release: make(chan struct{}),
+		Holds: standin.NewHolds(), script: cfg.Script, key: cfg.Key, observe: cfg.Observe, behaviour: cfg.Behaviour, firsts: map[string]int{},
 	}
 	if f.script == nil {
 		f.script = hello()
@@ -160,7 +158,7 @@ func (f *Fake) Close() error {
 	if f.file == nil {
 		return nil
 	}
-	return f.file.close()
+	return f.file.Close()
 }
 
 // Bills returns every bill in order.

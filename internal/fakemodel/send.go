@@ -7,10 +7,11 @@ import (
 	"strconv"
 
 	"github.com/wrun-dev/wrun/drivers/agent/model"
+	"github.com/wrun-dev/wrun/internal/standin"
 )
 
 // after lets an answer that was billed become a reply, or not.
-func (x *exchange) after(a answered, release <-chan struct{}) {
+func (x *exchange) after(a answered, held *standin.Held) {
 	fault := Fault("")
 	if x.out.Bill != nil {
 		fault = x.out.Bill.Fault
@@ -20,7 +21,7 @@ func (x *exchange) after(a answered, release <-chan struct{}) {
 		x.drop()
 		return
 	case HangAfter:
-		if !x.fake.hold(x.r.Context(), release) {
+		if !held.Wait(x.r.Context()) {
 			return
 		}
 	case InvalidUTF8:

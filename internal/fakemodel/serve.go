@@ -14,6 +14,7 @@ import (
 
 	"github.com/wrun-dev/wrun/drivers/agent/model"
 	"github.com/wrun-dev/wrun/drivers/agent/script"
+	"github.com/wrun-dev/wrun/internal/standin"
 )
 
 // maxBody is the largest body of a request, in bytes.
@@ -74,14 +75,14 @@ func (x *exchange) serve() {
 		x.refuse(http.StatusBadRequest, err.Error())
 		return
 	}
-	bill, release, err := x.bill(said)
+	bill, held, err := x.bill(said)
 	switch {
 	case errors.Is(err, errKeyUsed):
 		x.refuse(http.StatusUnprocessableEntity, err.Error())
 	case err != nil:
 		x.refuse(http.StatusInternalServerError, err.Error())
 	default:
-		x.after(answered{asked: in, Reply: said, bill: bill}, release)
+		x.after(answered{asked: in, Reply: said, bill: bill}, held)
 	}
 }
 
@@ -118,16 +119,16 @@ func (x *exchange) before() bool {
 	f := x.fake
 	f.mu.Lock()
 	x.out.Fault = f.behaviour.take(true, x.random)
-	var release <-chan struct{}
+	var held *standin.Held
 	if x.out.Fault == HangBefore {
-		release = f.hang()
+		held = f.Hold()
 	}
 	f.mu.Unlock()
 	switch x.out.Fault {
 	case DropBefore:
 		x.drop()
 	case HangBefore:
-		return f.hold(x.r.Context(), release)
+		return held.Wait(x.r.Context())
 	case RateLimit:
 		x.w.Header().Set("Retry-After", strconv.Itoa(max(1, x.retryAfter)))
 		x.refuse(http.StatusTooManyRequests, "too many requests")
@@ -142,7 +143,7 @@ func (x *exchange) before() bool {
 }
 
 // bill writes the bill, or finds the one that was written for the key, and returns its number.
-func (x *exchange) bill(said script.Reply) (n int, release <-chan struct{}, err error) {
+func (x *exchange) bill(said script.Reply) (n int, held *standin.Held, err error) {
 	f := x.fake
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,8 +160,8 @@ func (x *exchange) bill(said script.Reply) (n int, release <-chan struct{}, err 
 	fault := b.take(false, x.random)
 	bill := Bill{N: len(f.bills) + 1, Key: x.key, Digest: x.digest, Protocol: x.protocol.name(), Tokens: said.Usage.Total(), Fault: fault}
 	if f.file != nil {
-		if err := f.file.append(bill); err != nil {
-			return 0, nil, err
+		if err := f.file.Append(bill); err != nil {
+			return 0, nil, fmt.Errorf("write a bill: %w", err)
 		}
 	}
 	f.add(bill)
@@ -169,9 +170,9 @@ func (x *exchange) bill(said script.Reply) (n int, release <-chan struct{}, err 
 		x.out.Fault = fault
 	}
 	if fault == HangAfter {
-		release = f.hang()
+		held = f.Hold()
 	}
-	return bill.N, release, nil
+	return bill.N, held, nil
 }
 
 // refuse replies with an error of the protocol.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/wrun-dev/wrun/internal/standin"
 )
 
 // outcome is what an accepted or refused request gets.
@@ -14,7 +16,7 @@ type outcome struct {
 	id       string // of the charge or refund
 	replayed bool   // the first reply again: nothing was accepted now
 	fate     fate
-	release  <-chan struct{} // with the fate hang
+	held     *standin.Held // with the fate hang
 }
 
 func refused(status int, format string, a ...any) outcome {
@@ -57,7 +59,7 @@ func (l *Ledger) take(a asked, accept func(asked) outcome) outcome {
 	if open {
 		out = accept(a)
 	} else {
-		out = refused(http.StatusInternalServerError, "%v", errClosed)
+		out = refused(http.StatusInternalServerError, "write ledger: %v", standin.ErrClosed)
 	}
 	l.told(a, out)
 	return out
@@ -87,8 +89,7 @@ func (l *Ledger) charge(c Charge, a asked) outcome {
 	}
 	out.id, out.fate = c.ID, l.behaviour.next()
 	if out.fate == hang {
-		out.release = l.release
-		l.setHanging(l.hanging + 1)
+		out.held = l.Hold()
 	}
 	return out
 }
@@ -108,8 +109,8 @@ func (l *Ledger) refund(r Refund, a asked) outcome {
 func (l *Ledger) keep(r record, reply any) outcome {
 	r.At = time.Now().UnixMilli()
 	if l.file != nil {
-		if err := l.file.append(r); err != nil {
-			return refused(http.StatusInternalServerError, "%v", err)
+		if err := l.file.Append(r); err != nil {
+			return refused(http.StatusInternalServerError, "write ledger: %v", err)
 		}
 	}
 	l.apply(r)

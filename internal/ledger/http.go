@@ -88,7 +88,7 @@ func (l *Ledger) finish(w http.ResponseWriter, r *http.Request, out outcome) {
 		cut(w)
 		return
 	case hang:
-		l.hold(r.Context(), out.release)
+		out.held.Wait(r.Context())
 	}
 	if !pause(r.Context(), l.Behaviour().delay()) {
 		return

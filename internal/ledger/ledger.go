@@ -22,6 +22,8 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"github.com/wrun-dev/wrun/internal/standin"
 )
 
 // Config is how a ledger begins. The zero value keeps everything in memory and behaves well.
@@ -59,10 +61,11 @@ type Count struct {
 
 // Ledger is the server as an http.Handler. Its methods may be called concurrently.
 type Ledger struct {
+	*standin.Holds
 	mux *http.ServeMux
 
-	mu        sync.Mutex // guards what follows, and orders the file
-	file      *file      // nil when in memory only
+	mu        sync.Mutex     // guards what follows, and orders the file
+	file      *standin.Lines // nil when in memory only
 	charges   []Charge
 	refunds   []Refund
 	firsts    map[string]first    // by idempotency key
@@ -70,9 +73,6 @@ type Ledger struct {
 	requests  []Request
 	replayed  int
 	behaviour Behaviour
-	hanging   int
-	changed   chan struct{} // closed and replaced whenever hanging changes
-	release   chan struct{} // closed and replaced by Release
 
 	closing func() // ends what is in work, may be called again
 	closed  <-chan struct{}
@@ -82,8 +82,7 @@ type Ledger struct {
 func New(cfg Config) (*Ledger, error) {
 	closed := make(chan struct{})
 	l := &Ledger{
-		behaviour: cfg.Behaviour, firsts: map[string]first{}, working: map[string][32]byte{},
-		changed: make(chan struct{}), release: make(chan struct{}),
+		Holds: standin.NewHolds(), behaviour: cfg.Behaviour, firsts: map[string]first{}, working: map[string][32]byte{},
 		closed: closed, closing: sync.OnceFunc(func() { close(closed) }),
 	}
 	if cfg.File != "" {
@@ -108,7 +107,7 @@ func (l *Ledger) Close() error {
 	if l.file == nil {
 		return nil
 	}
-	return l.file.close()
+	return l.file.Close()
 }
 
 // Charges returns every accepted charge in order.
@@ -132,73 +131,13 @@ func (l *Ledger) Count() Count {
 	return Count{Charges: len(l.charges), Refunds: len(l.refunds), Replayed: l.replayed}
 }
 
-// Hanging returns how many replies are held back now.
-func (l *Ledger) Hanging() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.hanging
-}
-
-// WaitHanging returns nil once at least n replies are held back, or the error of ctx.
-func (l *Ledger) WaitHanging(ctx context.Context, n int) error {
-	for {
-		l.mu.Lock()
-		now, changed := l.hanging, l.changed
-		l.mu.Unlock()
-		if now >= n {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// Release lets every held reply go and returns how many there were.
-func (l *Ledger) Release() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	held := l.hanging
-	close(l.release)
-	l.release = make(chan struct{})
-	l.setHanging(0)
-	return held
-}
-
-// hold keeps a reply back until Release or until the client is gone; release was read when the charge was accepted.
-func (l *Ledger) hold(ctx context.Context, release <-chan struct{}) {
-	select {
-	case <-release:
-		return
-	case <-ctx.Done():
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	select {
-	case <-release: // Release counted this one already
-	default:
-		l.setHanging(l.hanging - 1)
-	}
-}
-
 // holdList keeps the reply to a request for a list back when the behaviour wants that.
 func (l *Ledger) holdList(ctx context.Context) {
 	l.mu.Lock()
-	if !use(&l.behaviour.HangLists) {
-		l.mu.Unlock()
-		return
+	var held *standin.Held
+	if use(&l.behaviour.HangLists) {
+		held = l.Hold()
 	}
-	release := l.release
-	l.setHanging(l.hanging + 1)
 	l.mu.Unlock()
-	l.hold(ctx, release)
-}
-
-// setHanging wants mu held.
-func (l *Ledger) setHanging(n int) {
-	l.hanging = n
-	close(l.changed)
-	l.changed = make(chan struct{})
+	held.Wait(ctx)
 }

@@ -3,50 +3,32 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"time"
+
+	"github.com/wrun-dev/wrun/internal/standin"
 )
 
 // Server is a ledger that listens.
 type Server struct {
 	*Ledger
-	url  string
-	http *http.Server
-	done chan error
+	at *standin.Listening
 }
 
 // Start makes a ledger and serves it, on a free port of 127.0.0.1 unless cfg says otherwise. It returns once
 // connections are accepted.
 func Start(cfg Config) (*Server, error) {
-	if cfg.Addr == "" {
-		cfg.Addr = "127.0.0.1:0"
-	}
 	l, err := New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", cfg.Addr)
+	at, err := standin.Listen(cfg.Addr, l)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start ledger: %w", err), l.Close())
 	}
-	s := &Server{
-		Ledger: l, url: "http://" + listener.Addr().String(),
-		http: &http.Server{Handler: l, ReadHeaderTimeout: 10 * time.Second}, done: make(chan error, 1),
-	}
-	go func() { s.done <- s.http.Serve(listener) }()
-	return s, nil
+	return &Server{l, at}, nil
 }
 
 // URL returns the origin, such as http://127.0.0.1:40213, without a slash at the end.
-func (s *Server) URL() string { return s.url }
+func (s *Server) URL() string { return s.at.URL() }
 
 // Close cuts every connection, held replies too, and closes the file.
-func (s *Server) Close() error {
-	err := s.http.Close()
-	if served := <-s.done; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	s.done <- http.ErrServerClosed // a second Close finds the same
-	return errors.Join(err, s.Ledger.Close())
-}
+func (s *Server) Close() error { return errors.Join(s.at.Close(), s.Ledger.Close()) }
