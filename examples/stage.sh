@@ -55,11 +55,13 @@ ask() { curl --silent --show-error --fail --noproxy '*' --max-time 60 ${2:+--dat
 GOENV=$(go env GOENV)
 export GOENV XDG_CONFIG_HOME=$dir/config
 
-say 'building wrun, its tools and a ledger'
+# Who runs several of them builds once, with build.sh into a directory, and says so.
 cd "$root"
-go build -o "$dir/wrun" ./cmd/wrun
-go build -o "$dir/ledger" ./internal/ledger/cmd/ledger
-"$dir/wrun" tool build tools/payments -o "$dir/payments.wasm"
-"$dir/wrun" tool build tools/text -o "$dir/text.wasm"
+if [[ -n ${WRUN_EXAMPLES_BUILT-} ]]; then
+	cp "$WRUN_EXAMPLES_BUILT"/* "$dir"
+else
+	say 'building wrun, its tools and a ledger'
+	examples/build.sh "$dir"
+fi
 serve ledger -file "$dir/ledger.jsonl"
 url=$served
