@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/wrun-dev/wrun/internal/fakemodel"
 	"github.com/wrun-dev/wrun/internal/ledger"
 	"github.com/wrun-dev/wrun/internal/mailserver"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
@@ -48,6 +49,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Values[ledgerKey{}] = new(*ledger.Server)
 			env.Values[mailKey{}] = new(*mailserver.Server)
+			env.Values[modelKey{}] = new(*fakemodel.Server)
 			env.Values[listenKey{}] = map[string]<-chan string{}
 			env.Defer(func() { checkJournal(t, filepath.Join(env.WorkDir, "state", "journal.db")) })
 			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "mailer.wasm": mailer, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words, "desk.wasm": desk} {
@@ -58,7 +60,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
+			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "model": modelCommand, "json": jsonCommand, "size": sizeIs, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
 			"filesrun": filesRun, "listen": listen, "hears": hears, "ask": askServer,
 		},
 	})
@@ -135,5 +137,12 @@ func ledgerCommand(ts *testscript.TestScript, neg bool, args []string) {
 func unchanged(ts *testscript.TestScript, neg bool, args []string) {
 	if ts.ReadFile(args[0]) != ts.ReadFile(args[1]) {
 		ts.Fatalf("%s has changed", args[0])
+	}
+}
+
+// sizeIs holds how long a file is: size FILE BYTES.
+func sizeIs(ts *testscript.TestScript, neg bool, args []string) {
+	if got := fmt.Sprint(len(ts.ReadFile(args[0]))); got != args[1] {
+		ts.Fatalf("%s has %s bytes, want %s", args[0], got, args[1])
 	}
 }
