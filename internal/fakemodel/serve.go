@@ -50,12 +50,15 @@ type exchange struct {
 }
 
 func (x *exchange) serve() {
+	body, ok := x.body() // before anything is refused: a reply that meets a client who still writes can be lost with the connection
+	if !ok {
+		return
+	}
 	if !x.allowed() {
 		x.refuse(http.StatusUnauthorized, "the API key is not the right one")
 		return
 	}
-	body, ok := x.body()
-	if !ok || !x.before() {
+	if !x.before() {
 		return
 	}
 	if !utf8.Valid(body) {
