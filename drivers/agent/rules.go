@@ -94,6 +94,9 @@ func (j *judge) decide(ctx context.Context, step journal.Step, t *offered, input
 		Idempotency: string(t.tool.Declared()), Destructive: t.tool.Destructive, Approval: t.tool.Approval, Input: input,
 	})
 	said := runtime.Decision{Reason: d.Reason, Within: d.Within}
+	if d.Reason == fmt.Sprintf("line %d of the policy says %s", d.Rule, d.Do) { // it gave none; and this is not the operator's policy
+		said.Reason = fmt.Sprintf("a rule of the agent says %s", d.Do)
+	}
 	switch d.Do {
 	case policy.Ask:
 		said.Verdict = runtime.AskFirst
