@@ -29,7 +29,10 @@ func (l *loop) afford(turn int) error {
 		return &runtime.BudgetError{Run: l.r.ID(), What: what, Used: show(used), Limit: show(limit)}
 	}
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
-	span := func(n int64) string { return time.Duration(n).Round(time.Second / 10).String() }
+	span := func(n int64) string {
+		d := time.Duration(n)
+		return d.Round(min(time.Second/10, max(time.Millisecond, (d/100).Round(time.Millisecond)))).String()
+	}
 	for _, err := range []error{
 		over("steps", int64(turn), or(more.Steps, or(limits.Steps, DefaultSteps)), count),
 		over("tokens", l.spent.tokens, or(more.Tokens, limits.Tokens), count),
