@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wrun-dev/wrun/drivers/agent"
+	"github.com/wrun-dev/wrun/runtime"
 )
 
 // agentProblem knows what can be wrong with an agent and the model that it asks.
@@ -13,6 +14,8 @@ func (a *app) agentProblem(err error) (problem, bool) {
 		changed *agent.ChangedError
 		other   *otherModelError
 		text    *agent.Error
+		key     *agent.KeyError
+		failed  *runtime.FailedError
 	)
 	switch {
 	case errors.As(err, &changed):
@@ -25,8 +28,25 @@ func (a *app) agentProblem(err error) (problem, bool) {
 			code: codeModelChoice, title: other.Error(), known: other.diff(),
 			next: "the same command, without " + envModel + ", " + envBaseURL + " and " + envKey,
 		}, true
+	case errors.As(err, &key):
+		return problem{
+			code: codeModelKey, next: a.cmd("resume "+key.Run) + ", once it can be read",
+		}, true
+	case errors.As(err, &failed) && failed.Err != nil && agent.FailedStep(failed.Err) != "":
+		return a.unanswered(failed), true
 	case errors.As(err, &text):
 		return problem{code: codeAgent, title: err.Error()}, true
 	}
 	return problem{}, false
+}
+
+// unanswered is what is known of a run that is closed because its model did not answer.
+func (a *app) unanswered(f *runtime.FailedError) problem {
+	p := a.failedProblem(f)
+	p.next += "\n" + a.cmd("fork "+f.Run+" --at "+quoted(string(agent.FailedStep(f.Err)))) + ", which has all that was answered before"
+	if f.Err.Detail == agent.DetailKeyRefused {
+		p.code = codeModelKey
+		p.known = "the key comes from where " + envKey + " said when the run began, else from the provider's own variable"
+	}
+	return p
 }

@@ -99,6 +99,13 @@ it began with, so a resume with other variables is refused; take them out of the
 or begin another run.`}
 	codeNoModel = code{"W0115", exitUsage, "the run asks no model", `
 Only runs of "wrun agent" have costs. "wrun show RUN" says what a run is.`}
+	codeModelKey = code{"W0116", exitFailed, "the model's provider does not take the key", `
+The key of a model comes from where WRUN_MODEL_KEY said when the run began: env:VARIABLE,
+file:PATH or cmd:PROGRAM; without it from OPENAI_API_KEY or ANTHROPIC_API_KEY at the provider's
+own address. Where it could not be read nothing was sent, and "wrun resume RUN" goes on once it
+can. A key that the provider refused has ended the run. Put the right one in its place; then
+"wrun fork RUN --at STEP", as shown, makes a run of what was answered before, which is not paid
+for again.`}
 
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
@@ -326,7 +333,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,

@@ -2,9 +2,13 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/wrun-dev/wrun/drivers/agent/model"
+	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -28,6 +32,9 @@ func (l *loop) ask(ctx context.Context, turn int) (*model.Answer, error) {
 		if err := l.afford(turn); err != nil {
 			return nil, err
 		}
+		if err := l.ready(ctx); err != nil {
+			return nil, err
+		}
 	}
 	timeout := m.timeout(model.DefaultTimeout)
 	reply, err := l.r.Do(ctx, step, runtime.Act{
@@ -43,7 +50,7 @@ func (l *loop) ask(ctx context.Context, turn int) (*model.Answer, error) {
 		},
 	})
 	if err != nil {
-		return nil, err
+		return nil, atStep(step, err)
 	}
 	answer, err := ReadAnswer(reply)
 	if err != nil {
@@ -52,6 +59,49 @@ func (l *loop) ask(ctx context.Context, turn int) (*model.Answer, error) {
 	l.spent.add(m.Prices, answer.Usage)
 	return answer, nil
 }
+
+// ready reads the key that the provider wants, before anything is announced: what is wrong with its source can be mended, and is no
+// outcome of the run.
+func (l *loop) ready(ctx context.Context) error {
+	c, has := l.client.(*keyed)
+	if !has {
+		return nil
+	}
+	_, err := c.read(ctx)
+	if err == nil || ctx.Err() != nil { // who is stopped while a program asks for it has not failed to say it
+		return err
+	}
+	return runtime.Unable(&KeyError{l.r.ID(), c.source, err})
+}
+
+// atStep says which step it was that failed: FailedStep finds it again.
+func atStep(step journal.Step, err error) error {
+	var failure *toolabi.Error
+	if !errors.As(err, &failure) || err != error(failure) {
+		return err
+	}
+	said := *failure
+	said.Message = string(step) + ": " + failure.Message
+	if failure.Detail == "status_401" || failure.Detail == "status_403" {
+		said.Detail = DetailKeyRefused
+	}
+	return &said
+}
+
+var asked = regexp.MustCompile(`^model\[[0-9]+\]$`)
+
+// FailedStep returns the step of the error with which a run ended because its model did not answer, "" of any other error. A copy of the
+// run up to there has all that was answered before, and asks again.
+func FailedStep(failure *toolabi.Error) journal.Step {
+	step, _, _ := strings.Cut(failure.Message, ": ")
+	if !asked.MatchString(step) {
+		return ""
+	}
+	return journal.Step(step)
+}
+
+// DetailKeyRefused is the Detail of the error of a run that failed because the provider did not take the key.
+const DetailKeyRefused = "key_refused"
 
 // ReadAnswer reads the recorded reply of a step that asked a model.
 func ReadAnswer(reply []byte) (*model.Answer, error) {
