@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
@@ -29,7 +30,12 @@ func (a *app) observe(ev runtime.Event) {
 	case runtime.Served:
 		a.detail("  %-12s %-9s %s%s", ev.Step, "served", what, failure(ev.Err))
 	case runtime.Ended:
-		a.detail("  %-12s %-9s %s%s", ev.Step, "done", what, failure(ev.Err))
+		line := fmt.Sprintf("  %-12s %-9s %s%s", ev.Step, "done", what, failure(ev.Err))
+		if ev.Err != nil && ev.Name == agent.StepName { // it is tried again, which can take long
+			a.say("%s", line)
+		} else {
+			a.detail("%s", line)
+		}
 	case runtime.Said:
 		if ev.Level >= toolabi.LevelWarn {
 			a.say("  %-12s %s", ev.Step, what)
