@@ -2,8 +2,8 @@ package runtime
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -31,7 +31,7 @@ func (s *schemas) check(schema toolabi.RawJSON, doc []byte) error {
 		return err
 	}
 	if err := c.Validate(value); err != nil {
-		return fmt.Errorf("%s", flatten(err))
+		return errors.New(flatten(err))
 	}
 	return nil
 }
@@ -86,17 +86,4 @@ type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("a schema may not refer to %q", toolabi.CutText(url, 80))
-}
-
-// flatten turns the library's report into one line without the schema's address.
-func flatten(err error) string {
-	var lines []string
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "-"))
-		line = strings.TrimPrefix(line, "at '': ") // the document itself
-		if line != "" && !strings.HasPrefix(line, "jsonschema validation failed") {
-			lines = append(lines, line)
-		}
-	}
-	return toolabi.CutText(strings.Join(lines, "; "), 1024)
 }
