@@ -30,6 +30,9 @@ func (s *schemas) check(schema toolabi.RawJSON, doc []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := judgeable(value); err != nil {
+		return err
+	}
 	if err := c.Validate(value); err != nil {
 		return errors.New(flatten(err))
 	}
@@ -46,6 +49,9 @@ func (s *schemas) compile(schema toolabi.RawJSON) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, fmt.Errorf("the schema is not JSON: %w", err)
+	}
+	if err := judgeable(doc); err != nil {
+		return nil, fmt.Errorf("the schema cannot be used: %w", err)
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
