@@ -123,15 +123,33 @@ func (b *Bookkeeper) Add(ctx context.Context, e journal.Entry) error {
 // ends notes what a driving was served, if it was one: whoever drives a run goes through all that it has.
 func (b *Bookkeeper) ends(e journal.Entry) {
 	d := &b.driving
+	if endsOrderly(e) {
+		d.sends = false
+	}
 	switch {
 	case runtime.EndsSettling(e):
-		d.sends = false
 	case e.Kind == journal.Finished && (e.Outcome == journal.Cancelled || e.Abandon) && d.entries == 0: // it was only closed
 	case e.Kind == journal.Claimed && d.entries == 0: // it died before anything is known of it
 	default:
 		b.ledger.Served.add(d.serves)
 	}
 	d.serves = Tally{}
+}
+
+// endsOrderly says whether a driving that ends with an entry has left nothing on its way: what it sent has a result, and what is
+// open was left by others before it. A process that was asked to stop, or that could not go on, may have sent that again.
+func endsOrderly(e journal.Entry) bool {
+	switch {
+	case e.Kind == journal.Finished, runtime.EndsSettling(e):
+		return true
+	case e.Kind != journal.Released:
+		return false
+	}
+	switch e.Name {
+	case journal.StopWaiting, journal.StopLimit, journal.StopDiverged, journal.StopUncertain:
+		return true
+	}
+	return false
 }
 
 // cutOff notes the requests that a process had announced and that it left without an answer.
@@ -147,7 +165,7 @@ func (b *Bookkeeper) doubt(in journal.Entry, why string) {
 
 // answered takes what came of a request.
 func (b *Bookkeeper) answered(ctx context.Context, e journal.Entry) error {
-	in := b.open[e.Step]
+	in, announced := b.open[e.Step]
 	delete(b.open, e.Step)
 	body, err := b.body(ctx, e)
 	if err != nil {
@@ -158,7 +176,7 @@ func (b *Bookkeeper) answered(ctx context.Context, e journal.Entry) error {
 		if err := toolabi.Decode(body, t); err != nil {
 			return fmt.Errorf("%w: entry %d: %w", journal.ErrDamaged, e.Seq, err)
 		}
-		if e.Effect != journal.EffectNone { // of this attempt; what the error says is true of those before it as well
+		if announced && e.Effect != journal.EffectNone { // of this attempt; what the error says is true of those before it as well
 			b.doubt(in, t.Message)
 		}
 		return nil

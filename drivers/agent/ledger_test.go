@@ -219,3 +219,71 @@ func TestWhoOnlyClosesARunIsServedNothing(t *testing.T) {
 		}
 	}
 }
+
+// A request that nobody answered is one request, however the run is closed.
+func TestWhoOnlyClosesARunHasSentNothing(t *testing.T) {
+	for name, closes := range map[string]func(*site, agent.Agent){
+		"cancelled": func(s *site, a agent.Agent) {
+			if err := s.life(nil).Cancel(t.Context(), "r", "ann", ""); err != nil {
+				t.Fatal(err)
+			}
+			s.life(nil).run(a, runtime.DriveOptions{})
+		},
+		"abandoned": func(s *site, _ agent.Agent) {
+			if err := s.life(nil).Abandon(t.Context(), "r", "ann", ""); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		s := newSite(t)
+		a := priced(three)
+		die := func(j journaltest.Store) journaltest.Store { return journaltest.CrashBefore(j, 3) } // the first answer's
+		if _, err := s.life(die).run(a, runtime.DriveOptions{}); err == nil {
+			t.Fatal("it did not die")
+		}
+		closes(s, a)
+		if l := s.ledger(a); len(l.Twice) != 1 || s.billed() != 1 {
+			t.Errorf("%s: the model worked %d times, the ledger doubts %+v", name, s.billed(), l.Twice)
+		}
+	}
+}
+
+// Whoever stops at a limit before the request is sent again has not sent it.
+func TestWhoStopsBeforeTheRequestHasNotSentIt(t *testing.T) {
+	s := newSite(t)
+	a := priced(three)
+	die := func(j journaltest.Store) journaltest.Store { return journaltest.CrashBefore(j, 3) }
+	if _, err := s.life(die).run(a, runtime.DriveOptions{}); err == nil {
+		t.Fatal("it did not die")
+	}
+	for range 2 {
+		var over *runtime.BudgetError
+		if _, err := s.life(nil).run(a, runtime.DriveOptions{Budget: runtime.Budget{Time: 1}}); !errors.As(err, &over) {
+			t.Fatal(err)
+		}
+	}
+	if l := s.ledger(a); len(l.Twice) != 1 || s.billed() != 1 {
+		t.Errorf("the model worked %d times, the ledger doubts %+v", s.billed(), l.Twice)
+	}
+}
+
+// A request that is refused before it is announced, as one with a secret in it is, was never sent.
+func TestWhatWasNeverAnnouncedIsNotInDoubt(t *testing.T) {
+	a := priced(three)
+	b := agent.NewBookkeeper("r", &a, func(_ context.Context, e journal.Entry) ([]byte, error) { return e.Body, nil })
+	body, err := toolabi.Encode(toolabi.NewError(toolabi.Denied, "it holds a secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []journal.Entry{
+		{Kind: journal.Created}, {Kind: journal.Claimed},
+		{Kind: journal.Result, Step: "model[0]", Name: agent.StepName, Outcome: journal.Denied, Body: body},
+	} {
+		if err := b.Add(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l := b.Close(false); len(l.Twice) != 0 {
+		t.Errorf("the ledger doubts %+v", l.Twice)
+	}
+}
