@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -14,8 +15,15 @@ type spent struct {
 }
 
 func (s *spent) add(p *Prices, u model.Usage) {
-	s.tokens += u.Total()
-	s.cost += p.Of(u)
+	s.tokens, s.cost = sum(s.tokens, u.Total()), sum(s.cost, p.Of(u))
+}
+
+// sum adds what is not negative. More than can be counted stays as much as can: it is over every limit.
+func sum(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // afford says why the model must not be asked another time: a limit is reached. What is in the log already is not judged, so a

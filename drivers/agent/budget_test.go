@@ -85,3 +85,22 @@ func TestTheTimeOfEarlierDrivingsCounts(t *testing.T) {
 		t.Errorf("got %v after %d answers", err, s.billed())
 	}
 }
+
+func TestACostBeyondAllNumbersIsOverEveryLimit(t *testing.T) {
+	s := newSite(t)
+	a := scripted(`replies: [{call: shop.echo, with: {n: "${ .turn }"}, usage: {input: 9007199254740992, output: 9007199254740992}}]`)
+	a.Model.Prices = &agent.Prices{Input: 999_999_999_000_000, Output: 999_999_999_000_000}
+	a.Limits.Cost, a.Limits.Steps = 1<<62, 4
+	var over *runtime.BudgetError
+	if _, err := s.answer(a); !errors.As(err, &over) || over.What != "cost" || s.billed() != 1 {
+		t.Errorf("got %v after %d answers", err, s.billed())
+	}
+	a.Limits.Cost = 0
+	s = newSite(t)
+	if _, err := s.answer(a); !errors.As(err, &over) || over.What != "steps" {
+		t.Errorf("got %v", err)
+	}
+	if l := s.ledger(a); l.Paid.Cost <= 0 {
+		t.Errorf("the ledger has a cost of %d", l.Paid.Cost)
+	}
+}

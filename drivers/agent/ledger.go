@@ -20,7 +20,7 @@ type Tally struct {
 }
 
 func (t *Tally) add(o Tally) {
-	t.Answers, t.Usage, t.Cost = t.Answers+o.Answers, t.Usage.Add(o.Usage), t.Cost+o.Cost
+	t.Answers, t.Usage, t.Cost = t.Answers+o.Answers, t.Usage.Add(o.Usage), sum(t.Cost, o.Cost)
 }
 
 // Ledger says what the answers of a model cost a run, from the run's log alone.
