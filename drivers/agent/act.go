@@ -15,12 +15,13 @@ import (
 
 // act does what an answer asks for and returns what came of it, in the order in which it was asked. A call that cannot be made
 // is a result as well: the model sees why.
-func (l *loop) act(ctx context.Context, turn int, calls []model.Call) ([]model.Result, error) {
+func (l *loop) act(ctx context.Context, turn int, said model.Said) ([]model.Result, error) {
+	calls := said.Calls
 	texts := make([]outcome, len(calls))
 	var todo []int
 	specs := make([]runtime.CallSpec, len(calls))
 	for i := range calls {
-		spec, wrong := l.prepare(ctx, turn, i, calls)
+		spec, wrong := l.prepare(ctx, turn, i, said)
 		if wrong != "" {
 			texts[i] = outcome{text: wrong, failed: true}
 			continue
@@ -47,7 +48,8 @@ type outcome struct {
 }
 
 // prepare makes the call that the model asks for, or says what is wrong with it.
-func (l *loop) prepare(ctx context.Context, turn, n int, calls []model.Call) (spec runtime.CallSpec, wrong string) {
+func (l *loop) prepare(ctx context.Context, turn, n int, said model.Said) (spec runtime.CallSpec, wrong string) {
+	calls := said.Calls
 	c := calls[n]
 	if most := or(l.agent.Limits.Calls, DefaultCalls); n >= most {
 		return spec, fmt.Sprintf("not called: one answer may ask for %d calls, and this one asks for %d", most, len(calls))
@@ -56,6 +58,9 @@ func (l *loop) prepare(ctx context.Context, turn, n int, calls []model.Call) (sp
 		if c.ID != "" && before.ID == c.ID {
 			return spec, fmt.Sprintf("not called: the id %q of this call is that of another one in the same answer", toolabi.CleanLine(c.ID, 100))
 		}
+	}
+	if said.Cut && n == len(calls)-1 { // also one without arguments, which they may not have come to
+		return spec, "not called: the answer was cut off at its limit of tokens, and this call may not be whole"
 	}
 	t := l.byName[c.Tool]
 	if t == nil {

@@ -97,7 +97,7 @@ func (l *loop) run(ctx context.Context) ([]byte, error) {
 		if len(said.Calls) == 0 {
 			return final(turn, said)
 		}
-		results, err := l.act(ctx, turn, said.Calls)
+		results, err := l.act(ctx, turn, said)
 		if err != nil {
 			return nil, err
 		}
