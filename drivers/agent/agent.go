@@ -170,5 +170,8 @@ func Unpin(text []byte) (*Agent, error) {
 	if d.Format != format {
 		return nil, fmt.Errorf("the agent of the run has format %d, this program knows %d", d.Format, format)
 	}
+	if err := d.Agent.check(); err != nil {
+		return nil, fmt.Errorf("read the agent of a run: %w", err)
+	}
 	return &d.Agent, nil
 }

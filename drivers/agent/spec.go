@@ -21,6 +21,9 @@ func (a *Agent) Spec(task string, modules []runtime.Module, grants hostfuncs.Gra
 	if len(task) > MaxTask {
 		return runtime.Spec{}, fmt.Errorf("the task has %d bytes, at most %d are allowed", len(task), MaxTask)
 	}
+	if err := a.check(); err != nil {
+		return runtime.Spec{}, err
+	}
 	if _, err := offer(a.Tools, modules); err != nil {
 		return runtime.Spec{}, err
 	}
