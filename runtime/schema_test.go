@@ -27,6 +27,9 @@ func TestTheSameDocumentIsRefusedInTheSameWords(t *testing.T) {
 			`{"anyOf":[{"properties":{"a":{"const":1},"b":{"const":2}}},{"type":"array"}]}`, `{"b":0,"a":0}`,
 			`'anyOf' failed; at '/a': value must be 1; at '/b': value must be 2; got object, want array`,
 		},
+		"formats": {
+			`{"$schema":"http://json-schema.org/draft-07/schema#","format":"date"}`, `"today"`, `'today' is not valid date: it has another form`,
+		},
 		"too many": {
 			`{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 5000) + "1]",
 			`5001 mistakes, which are too many to name`,

@@ -50,11 +50,15 @@ func said(e *jsonschema.ValidationError) string {
 	return toolabi.CutText(strings.Join(parts, "; "), maxSchemaSays)
 }
 
+var errFormat = errors.New("it has another form")
+
 func saidItself(e *jsonschema.ValidationError) string {
 	alone := jsonschema.ValidationError{SchemaURL: e.SchemaURL, InstanceLocation: e.InstanceLocation, ErrorKind: e.ErrorKind}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference: // only its causes say something
 		return ""
+	case *kind.Format:
+		k.Err = errFormat // in the words of this release of Go
 	case *kind.AdditionalProperties:
 		slices.Sort(k.Properties)
 	case *kind.PropertyNames:

@@ -3,8 +3,10 @@ package agent
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
@@ -70,14 +72,24 @@ func (l *loop) prepare(ctx context.Context, turn, n int, said model.Said) (spec 
 	if len(input) == 0 {
 		input = []byte("{}")
 	}
-	if err := runtime.CheckJSON(nil, input); err != nil {
-		return spec, fmt.Sprintf("not called: the arguments are no JSON that can be used: %v", err)
+	if err := toolabi.StrictJSON(input); err != nil {
+		return spec, "not called: the arguments are no JSON that can be used: " + inOurWords(err)
 	}
 	if input[0] != '{' {
 		return spec, "not called: the arguments are not a JSON object"
 	}
 	step := callStep(turn, n)
 	return runtime.CallSpec{Step: step, Tool: t.full, Input: input, Decide: l.judge.decide(ctx, step, t, input)}, ""
+}
+
+// inOurWords says what is wrong with JSON. The words of encoding/json change between releases of Go, and what the model is told has
+// to be the same for as long as the run lasts.
+func inOurWords(err error) string {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "its syntax is wrong, or it has no end"
+	}
+	return err.Error()
 }
 
 func (l *loop) names() string {

@@ -66,7 +66,8 @@ func TestWhatCannotBeCalledGoesBackToTheModel(t *testing.T) {
 	for name, c := range map[string]struct{ calls, want string }{
 		"no such tool":        {`[{tool: shop.steal, with: {}}]`, `! not called: there is no tool "shop_steal"; there are shop_send, shop_echo, shop_fail, shop_ask`},
 		"does not fit":        {`[{tool: shop.send, with: {that: 1}}]`, `! bad_input: input of shop.send: `},
-		"no JSON":             {`[{tool: shop.send, arguments: "{broken"}]`, `! not called: the arguments are no JSON that can be used: `},
+		"no JSON":             {`[{tool: shop.send, arguments: "{broken"}]`, `! not called: the arguments are no JSON that can be used: its syntax is wrong, or it has no end`},
+		"no whole JSON":       {`[{tool: shop.send, arguments: '{"what":'}]`, `! not called: the arguments are no JSON that can be used: its syntax is wrong, or it has no end`},
 		"no object":           {`[{tool: shop.send, arguments: "[1]"}]`, `! not called: the arguments are not a JSON object`},
 		"no UTF-8":            {`[{tool: shop.send, arguments: '{"what":"\xff"}'}]`, `! not called: the arguments are no JSON that can be used: `},
 		"a key twice":         {`[{tool: shop.send, arguments: '{"what":"a","what":"b"}'}]`, `! not called: the arguments are no JSON that can be used: `},
