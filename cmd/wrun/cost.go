@@ -94,7 +94,8 @@ func bookkeeperOf(h *wrun.Host, run string, spec *runtime.Spec) (*agent.Bookkeep
 	return agent.NewBookkeeper(run, pinned, h.Body), nil
 }
 
-// costOfAll adds up the ledgers of all runs. The list is not held while logs are read.
+// costOfAll adds up the ledgers of all runs. The list is not held while logs are read. A run that cannot be read is said and left
+// out, and does not keep the others back.
 func (a *app) costOfAll(ctx context.Context, h *wrun.Host) error {
 	var runs []string
 	for s, err := range h.Journal().List(ctx, journal.Query{}) {
@@ -106,14 +107,24 @@ func (a *app) costOfAll(ctx context.Context, h *wrun.Host) error {
 		}
 	}
 	sum := new(agent.Ledger)
+	var failed error
 	for _, run := range runs {
 		l, err := costOf(ctx, h, run)
-		if err != nil {
-			return &runError{run, err}
+		switch {
+		case errors.Is(err, journal.ErrNotFound) && !errors.Is(err, journal.ErrDamaged): // it is gone since it was listed
+		case err != nil && ctx.Err() != nil:
+			return err
+		case err != nil:
+			a.say("run %s is not counted: %s", run, toolabi.CleanLine(err.Error(), 2048))
+			failed = &runError{run, err}
+		default:
+			sum.Add(l)
 		}
-		sum.Add(l)
 	}
-	return a.printCost("", sum)
+	if err := a.printCost("", sum); err != nil {
+		return err
+	}
+	return failed
 }
 
 // printCost writes a ledger; run is "" for that of all runs.
@@ -143,7 +154,7 @@ func (a *app) printCost(run string, l *agent.Ledger) error {
 		if run == "" {
 			where = u.Run + " " + where
 		}
-		fmt.Fprintf(&b, "  %s  announced %s, key %s: %s\n", where, clock(u.At), u.Key, toolabi.CleanLine(u.Why, 300))
+		fmt.Fprintf(&b, "  %s  announced %s, key %s: %s\n", where, clock(u.At), toolabi.CleanLine(u.Key, 100), toolabi.CleanLine(u.Why, 300))
 	}
 	return a.printf("%s", b.String())
 }

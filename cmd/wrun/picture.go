@@ -27,7 +27,9 @@ type picture struct {
 	stopped string
 	late    []journal.Entry
 	// ledger is what the answers of a model cost; nil for a run that asks none.
-	ledger *agent.Ledger
+	// unknown says why that is not known, "" when it is.
+	ledger  *agent.Ledger
+	unknown string
 	// output or failure is how a finished run ended.
 	output  []byte
 	failure *toolabi.Error
@@ -60,7 +62,7 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 	}
 	books, err := bookkeeperOf(h, run, spec)
 	if err != nil && !errors.Is(err, errNoModel) {
-		return nil, err
+		p.unknown = err.Error() // the rest is shown all the same
 	}
 	for e, err := range h.Journal().Read(ctx, run, 0) {
 		if err != nil {
@@ -72,7 +74,7 @@ func readPicture(ctx context.Context, h *wrun.Host, run string) (*picture, error
 		}
 		if books != nil {
 			if err := books.Add(ctx, e); err != nil {
-				return nil, err
+				books, p.unknown = nil, err.Error()
 			}
 		}
 		switch e.Kind {

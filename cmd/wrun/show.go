@@ -75,6 +75,9 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	if p.ledger != nil {
 		fmt.Fprintf(&b, "model    %s\n", saving(p.ledger))
 	}
+	if p.unknown != "" {
+		fmt.Fprintf(&b, "model    what it cost is not known: %s\n", toolabi.CleanLine(p.unknown, 500))
+	}
 	b.WriteString("\n")
 	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, s := range p.steps {
@@ -187,6 +190,9 @@ func (p *picture) json(h *wrun.Host) map[string]any {
 	l["step_list"] = steps
 	if p.ledger != nil {
 		l["cost"] = costLine(p.ledger)
+	}
+	if p.unknown != "" {
+		l["cost_unknown"] = p.unknown
 	}
 	if len(p.artifacts) > 0 {
 		l["artifacts"] = artifactLines(p.artifacts)
