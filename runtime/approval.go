@@ -109,11 +109,11 @@ func (r *Run) answered(ctx context.Context, o op, question journal.Step, past *j
 }
 
 func denied(o op, reason string, driver bool) *toolabi.Error {
-	who := "policy"
+	who := "the policy does"
 	if driver {
-		who = "driver"
+		who = "the rules of the run do"
 	}
-	text := fmt.Sprintf("the %s does not allow %s", who, o.name)
+	text := fmt.Sprintf("%s not allow %s", who, o.name)
 	if reason != "" {
 		text += ": " + reason
 	}

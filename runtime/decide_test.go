@@ -90,7 +90,7 @@ func TestWhatADriverDeniesIsDeniedInTheLog(t *testing.T) {
 	wants := runtime.Decision{Verdict: runtime.Deny, Reason: "not for an agent"}
 	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
 		_, err := wanting(wants)(ctx, r)
-		if !errors.Is(err, toolabi.Denied) || !strings.Contains(err.Error(), "the driver does not allow m.pay: not for an agent") {
+		if !errors.Is(err, toolabi.Denied) || !strings.Contains(err.Error(), "the rules of the run do not allow m.pay: not for an agent") {
 			t.Errorf("the driver is told %v", err)
 		}
 		_, err = r.Call(ctx, "b", "m.pay", []byte(`2`))

@@ -73,8 +73,9 @@ const (
 // Protocols lists them.
 var protocols = []string{Scripted, OpenAI, Anthropic}
 
-// DefaultRetry is how an exchange is tried again when nothing else is said: five times in all, a second and more between.
-var DefaultRetry = toolabi.RetryPolicy{Attempts: 5, BackoffMS: 1000, MaxBackoffMS: 60_000}
+// DefaultRetry is how an exchange is tried again when nothing else is said: twenty times in all, a second and more between. The
+// longer pauses suspend the run, so that an outage of the provider does not end it.
+var DefaultRetry = toolabi.RetryPolicy{Attempts: 20, BackoffMS: 1000, MaxBackoffMS: 60_000}
 
 // Limits bound a run. Zero means the default, or no limit where there is none.
 type Limits struct {

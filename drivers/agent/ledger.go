@@ -101,7 +101,7 @@ func (b *Bookkeeper) Add(ctx context.Context, e journal.Entry) error {
 	case journal.Released, journal.Finished:
 		b.ends(e)
 		if runtime.EndsCopy(e) { // it was paid for in the other run, and the copy has it for nothing
-			b.ledger = Ledger{Priced: b.ledger.Priced, Served: b.had}
+			b.ledger = Ledger{Priced: b.ledger.Priced}
 		}
 	default:
 		b.driving.entries++

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 
 	"github.com/wrun-dev/wrun/toolabi"
@@ -79,15 +80,16 @@ func (x *exchange) prepare(ctx context.Context, request []byte) (*http.Request, 
 	return req, nil
 }
 
-// body returns what is sent, and its length: the request, and what asks for a stream.
+// body returns what is sent, and its length: the request, and what asks for a stream. It is in one piece and in memory, so that
+// net/http writes the headers together with it: a server that answers to headers alone would close the connection on the rest.
 func (x *exchange) body(request []byte) (io.Reader, int64) {
 	more := ""
 	if x.client.endpoint.Stream {
 		more = x.client.streaming()
 	}
 	last := len(request) - 1
-	parts := io.MultiReader(bytes.NewReader(request[:last]), strings.NewReader(more), bytes.NewReader(request[last:]))
-	return parts, int64(len(request) + len(more))
+	whole := slices.Concat(request[:last], []byte(more), request[last:])
+	return bytes.NewReader(whole), int64(len(whole))
 }
 
 func (x *exchange) headers(h http.Header) {
