@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/drivers/call"
 	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/hostfuncs"
@@ -124,7 +125,9 @@ func (m *machine) start(wrap func(journaltest.Store) journaltest.Store) *process
 	}
 	e, err := runtime.New(runtime.Config{
 		Journal: store, Invoker: m.sandbox, Funcs: hostfuncs.Standard(hostfuncs.Config{}), RideAlong: m.ride,
-		Drivers: map[string]runtime.DriverInfo{call.Name: call.Driver(), plan.Name: plan.Driver()},
+		Drivers: map[string]runtime.DriverInfo{
+			agent.Name: agent.Driver(agent.Config{Connect: agent.Connect(nil)}), call.Name: call.Driver(), plan.Name: plan.Driver(),
+		},
 	})
 	if err != nil {
 		m.t.Fatal(err)
