@@ -17,6 +17,8 @@ type Program struct {
 	Wrun string
 	// Journal is the journal's file, Cache the directory of compiled modules.
 	Journal, Cache string
+	// Env are more variables of its environment, as "NAME=value".
+	Env []string
 }
 
 // Build builds wrun and the payments tool of this module into dir, as wrun and payments.wasm. It has to be called from
@@ -69,7 +71,7 @@ func (e Exit) Killed() bool { return e.Code == -1 }
 // Start starts wrun with these arguments.
 func (p Program) Start(args ...string) (*Process, error) {
 	proc := &Process{cmd: exec.Command(p.Wrun, append([]string{"--journal", p.Journal}, args...)...), dead: make(chan struct{})}
-	proc.cmd.Env = append(os.Environ(), "WRUN_CACHE="+p.Cache)
+	proc.cmd.Env = append(append(os.Environ(), "WRUN_CACHE="+p.Cache), p.Env...)
 	proc.cmd.Stdout, proc.cmd.Stderr = &proc.stdout, &proc.stderr
 	proc.began = time.Now()
 	if err := proc.cmd.Start(); err != nil {

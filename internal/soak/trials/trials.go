@@ -211,18 +211,22 @@ func (s *soak) progress(n int64) {
 	}
 }
 
-// verifyJournal checks every hash, rule and blob of a journal that all the dead have left.
+// verifyJournal checks a journal that all the dead have left.
 func (s *soak) verifyJournal(ctx context.Context, path string) bool {
-	var faults []string
-	j, err := boltdb.Open(ctx, path, boltdb.Options{})
-	if err != nil {
-		faults = append(faults, err.Error())
-	} else {
-		defer j.Close()
-		for fault := range journal.Verify(ctx, j) {
-			faults = append(faults, fmt.Sprintf("%s: %v", path, fault))
-		}
-	}
+	faults := VerifyJournal(ctx, path)
 	s.report.tell(func(r *Report) { r.Faults = append(r.Faults, faults...) })
 	return len(faults) == 0
+}
+
+// VerifyJournal checks every hash, rule and blob of a journal and says what is wrong.
+func VerifyJournal(ctx context.Context, path string) (faults []string) {
+	j, err := boltdb.Open(ctx, path, boltdb.Options{})
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer j.Close()
+	for fault := range journal.Verify(ctx, j) {
+		faults = append(faults, fmt.Sprintf("%s: %v", path, fault))
+	}
+	return faults
 }

@@ -5,12 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/wrun-dev/wrun/internal/ledger"
 )
@@ -18,16 +14,13 @@ import (
 // world is a ledger that listens, with a trap for whoever charges.
 type world struct {
 	*ledger.Ledger
-	base ledger.Behaviour // as it is while no trap springs
-	url  string
-	http *http.Server
-	done chan error
+	base   ledger.Behaviour // as it is while no trap springs
+	url    string
+	server *Server
 
-	mu      sync.Mutex // guards what follows
-	conns   int
-	changed chan struct{} // closed and replaced when conns changes
-	trap    *trap
-	seen    int // requests of its kind since it was set
+	mu   sync.Mutex // guards what follows
+	trap *trap
+	seen int // requests of its kind since it was set
 }
 
 // openWorld starts a ledger that keeps its charges in a file.
@@ -36,73 +29,18 @@ func openWorld(file string, base ledger.Behaviour) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start ledger: %w", err), l.Close())
+	w := &world{Ledger: l, base: base}
+	if w.server, err = Serve(w); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
-	w := &world{Ledger: l, base: base, url: "http://" + listener.Addr().String(), done: make(chan error, 1), changed: make(chan struct{})}
-	w.http = &http.Server{
-		Handler: w, ConnState: w.count, ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: log.New(io.Discard, "", 0), // it reports connections that were cut, which is what happens here all the time
-	}
-	go func() { w.done <- w.http.Serve(listener) }()
+	w.url = w.server.URL
 	return w, nil
 }
 
-func (w *world) close() error {
-	err := w.http.Close()
-	if served := <-w.done; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return errors.Join(err, w.Ledger.Close())
-}
+func (w *world) close() error { return errors.Join(w.server.Close(), w.Ledger.Close()) }
 
-func (w *world) count(_ net.Conn, s http.ConnState) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch s {
-	case http.StateNew:
-		w.conns++
-	case http.StateClosed, http.StateHijacked:
-		w.conns--
-	default:
-		return
-	}
-	close(w.changed)
-	w.changed = make(chan struct{})
-}
-
-// settle returns when nothing that a dead process has sent is on its way any more, so that what the ledger does not
-// have by then did not happen. A real provider offers no such thing; there a person waits.
-func (w *world) settle(ctx context.Context) error {
-	// Connections are accepted in the order in which they were made: once this one is answered, the older ones were.
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/count", nil)
-	if err != nil {
-		return err
-	}
-	probe := &http.Transport{DisableKeepAlives: true}
-	res, err := probe.RoundTrip(req)
-	if err != nil {
-		return fmt.Errorf("ask the ledger: %w", err)
-	}
-	_, err = io.Copy(io.Discard, res.Body)
-	if err := errors.Join(err, res.Body.Close()); err != nil {
-		return fmt.Errorf("ask the ledger: %w", err)
-	}
-	for {
-		w.mu.Lock()
-		open, changed := w.conns, w.changed
-		w.mu.Unlock()
-		if open == 0 {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %d connections of dead processes: %w", open, context.Cause(ctx))
-		}
-	}
-}
+// settle returns when nothing that a dead process has sent is on its way any more.
+func (w *world) settle(ctx context.Context) error { return w.server.Settle(ctx) }
 
 // set replaces the trap; nil takes it away.
 func (w *world) set(t *trap) {
