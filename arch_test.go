@@ -56,6 +56,7 @@ var allowed = []struct {
 	{"internal/ledger/...", []string{"internal/ledger", "internal/standin"}},
 	{"internal/mailserver/...", []string{"internal/mailserver"}},
 	{"internal/soak/mixed", []string{"", "internal/wasmtest", "runtime", "runtime/sandbox", "toolabi"}},
+	{"internal/soak/agents", []string{"drivers/agent/script", "internal/...", "journal", "journal/boltdb"}},
 	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
 	{"internal/explore", []string{"internal/explore/..."}},
 	{"internal/explore/...", []string{"hostfuncs", "journal", "runtime", "toolabi"}},

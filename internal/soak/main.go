@@ -4,6 +4,11 @@
 //	go run ./internal/soak -kills 1000
 //	go run ./internal/soak -kills 200 -provider all
 //
+// With -agents the runs are those of agents, and every bill of the model's provider has to be an answer in the log or in doubt
+// there as well. Package agents says how.
+//
+//	go run ./internal/soak -agents 500
+//
 // With -mixed it puts itself under load instead, and fails when a call comes to something else than it has to, or when memory,
 // mappings, descriptors or goroutines grow. Package mixed says how.
 //
@@ -25,6 +30,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wrun-dev/wrun/internal/soak/agents"
 	"github.com/wrun-dev/wrun/internal/soak/mixed"
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
@@ -37,6 +43,7 @@ func main() {
 	flag.IntVar(&cfg.Workers, "workers", 0, "how many trials go on at once; 0 means 2, and 6 where most of the time is spent waiting")
 	provider := flag.String("provider", "mixed", "how the ledger behaves: "+strings.Join(trials.Providers(), ", ")+", or all of them, one after the other")
 	tags := flag.String("tags", "", "build tags of wrun, such as broken_nointent, with which the soak has to fail")
+	thinking := flag.Int("agents", 0, "how many processes of agents to kill, instead of those of plans")
 	load := mixed.Config{Progress: os.Stderr}
 	flag.DurationVar(&load.Duration, "mixed", 0, "put this process under load for so long, and kill nothing")
 	flag.Float64Var(&load.Load, "mixed-load", 1, "the share of the machine that -mixed uses")
@@ -51,8 +58,10 @@ func main() {
 		err = underLoad(ctx, load)
 	case runtime.GOOS == "windows":
 		fmt.Fprintln(os.Stderr, "soak: SKIPPED, nothing was tested: windows has no kill -9")
+	case *thinking > 0:
+		err = ofAgents(ctx, cfg, *thinking, *tags)
 	default:
-		err = soak(ctx, cfg, *provider, *tags)
+		err = ofPlans(ctx, cfg, *provider, *tags)
 	}
 	stop()
 	if err != nil {
@@ -71,7 +80,7 @@ func underLoad(ctx context.Context, cfg mixed.Config) error {
 	return report.Err()
 }
 
-func soak(ctx context.Context, cfg trials.Config, provider, tags string) error {
+func ofPlans(ctx context.Context, cfg trials.Config, provider, tags string) error {
 	names := trials.Providers()
 	if provider != "all" {
 		if !slices.Contains(names, provider) {
@@ -79,28 +88,48 @@ func soak(ctx context.Context, cfg trials.Config, provider, tags string) error {
 		}
 		names = []string{provider}
 	}
-	keep := cfg.Dir != ""
-	var err error
+	return inDir(ctx, cfg.Dir, tags, func(dir string) (err error) {
+		cfg.Dir = dir
+		for _, name := range names {
+			err = errors.Join(err, against(ctx, cfg, name))
+		}
+		return err
+	})
+}
+
+// ofAgents kills agents, with what the flags say of all trials.
+func ofAgents(ctx context.Context, cfg trials.Config, kills int, tags string) error {
+	return inDir(ctx, cfg.Dir, tags, func(dir string) error {
+		report, err := agents.Run(ctx, agents.Config{
+			Kills: kills, Seed: cfg.Seed, Wrun: filepath.Join(dir, "wrun"), Tool: filepath.Join(dir, "payments.wasm"), Dir: filepath.Join(dir, "agents"),
+			Workers: cfg.Workers, Progress: cfg.Progress,
+		})
+		fmt.Println(report)
+		return errors.Join(err, report.Err())
+	})
+}
+
+// inDir builds wrun and the tool into a directory, lets trials be made there, and removes it unless it was named or something
+// disagrees.
+func inDir(ctx context.Context, dir, tags string, make func(dir string) error) (err error) {
+	keep := dir != ""
 	if keep {
-		err = os.MkdirAll(cfg.Dir, 0o700)
+		err = os.MkdirAll(dir, 0o700)
 	} else {
-		cfg.Dir, err = os.MkdirTemp("", "wrun-soak-")
+		dir, err = os.MkdirTemp("", "wrun-soak-")
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "building, in %s\n", cfg.Dir)
-	if err := trials.Build(ctx, cfg.Dir, tags); err != nil {
+	fmt.Fprintf(os.Stderr, "building, in %s\n", dir)
+	if err := trials.Build(ctx, dir, tags); err != nil {
 		return err
 	}
-	for _, name := range names {
-		err = errors.Join(err, against(ctx, cfg, name))
-	}
-	if err != nil || keep {
-		fmt.Fprintf(os.Stderr, "everything is kept in %s\n", cfg.Dir)
+	if err = make(dir); err != nil || keep {
+		fmt.Fprintf(os.Stderr, "everything is kept in %s\n", dir)
 		return err
 	}
-	return os.RemoveAll(cfg.Dir)
+	return os.RemoveAll(dir)
 }
 
 // against makes all trials against one provider, in a directory of its own.
