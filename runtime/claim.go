@@ -121,7 +121,7 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 		if claimed {
 			ctx = context.WithoutCancel(ctx) // what is claimed is driven, or released
 		}
-		if l, err = e.load(ctx, l.state.Run); err != nil {
+		if err = e.loadMore(ctx, l); err != nil { // a long log takes its time, and is append-only
 			return nil, err
 		}
 		if claimed && e.isMe(l.state.Owner) {

@@ -22,12 +22,21 @@ type loaded struct {
 // load reads a run's log and holds it against the rules again.
 func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 	l := &loaded{state: &journal.State{Run: run}, history: new(journal.History), kept: newKept()}
-	for entry, err := range e.cfg.Journal.Read(ctx, run, 0) {
+	if err := e.loadMore(ctx, l); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// loadMore reads what was added to a log since it was read. With an error l is of no use any more.
+func (e *Engine) loadMore(ctx context.Context, l *loaded) error {
+	run := l.state.Run
+	for entry, err := range e.cfg.Journal.Read(ctx, run, l.state.Len) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := l.state.Apply(entry); err != nil {
-			return nil, damaged(run, err)
+			return damaged(run, err)
 		}
 		l.history.Add(entry)
 		l.kept.add(entry)
@@ -40,10 +49,10 @@ func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
 			l.partial = entry.Name == recordCopying
 		}
 		if err := e.loadRecord(ctx, l, entry); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return l, nil
+	return nil
 }
 
 // loadRecord folds a record that holds what a resume has added.
