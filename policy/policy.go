@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -35,6 +37,25 @@ type Policy struct {
 
 // Digest returns the SHA-256 of the policy's text.
 func (p *Policy) Digest() [sha256.Size]byte { return p.digest }
+
+// Idle returns the line and the pattern of the first rule that is about none of these tools, "module.tool" each. Where those
+// are all that can be called, such a rule does nothing, and whoever wrote it believes that it does. One that is switched off,
+// or is about everything, is meant so.
+func (p *Policy) Idle(tools []string) (line int, tool string, ok bool) {
+	for _, r := range p.rules {
+		if r.when != nil && r.when.code == nil || r.tool == (pattern{}) {
+			continue
+		}
+		about := func(full string) bool {
+			module, tool, _ := strings.Cut(full, ".")
+			return r.tool.matches(module, tool)
+		}
+		if !slices.ContainsFunc(tools, about) {
+			return r.line, r.tool.String(), true
+		}
+	}
+	return 0, "", false
+}
 
 // Call is a call of a tool that is about to begin.
 type Call struct {

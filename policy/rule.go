@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -22,6 +23,11 @@ type pattern struct{ module, tool string }
 
 func (p pattern) matches(module, tool string) bool {
 	return (p.module == "" || p.module == module) && (p.tool == "" || p.tool == tool)
+}
+
+// String is how the pattern is written.
+func (p pattern) String() string {
+	return cmp.Or(p.module, "*") + "." + cmp.Or(p.tool, "*")
 }
 
 // covers says whether p matches everything that q does.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wrun-dev/wrun/internal/modref"
 	"github.com/wrun-dev/wrun/internal/strictyaml"
+	"github.com/wrun-dev/wrun/policy"
 )
 
 // The caps of an agent's file.
@@ -40,6 +41,7 @@ type File struct {
 	// Sources says where the modules come from, in the order of the file.
 	Sources []Source
 	uses    map[string][]string // the tools that are named, by module; none means all
+	rules   *policy.Policy      // with the lines of the file; nil for none
 }
 
 // Parse reads an agent's file and judges everything about it that can be judged by itself. The error joins up to twenty
@@ -183,8 +185,24 @@ func (e *UnknownToolError) Error() string {
 		strictyaml.Suggest(e.Tool, e.Candidates), strings.Join(e.Candidates, ", "))
 }
 
+// IdleRuleError says that a rule of an agent's file is about no tool that the agent has, so that it would stop nothing.
+type IdleRuleError struct {
+	// Line is where the rule begins, from 1.
+	Line int
+	// Tool is what the rule is about, and Tools are those that the agent has.
+	Tool  string
+	Tools []string
+}
+
+// Error says which, and what the agent has.
+func (e *IdleRuleError) Error() string {
+	return fmt.Sprintf("line %d: no call is about this rule: the agent has no tool %s%s; it has %s", e.Line, e.Tool,
+		strictyaml.Suggest(e.Tool, e.Tools), strings.Join(e.Tools, ", "))
+}
+
 // With returns the agent with the script of its model, and with its tools. has are the tools of each module, by the name that
-// the file gives to it; those are left out that nobody named and that the engine uses by itself. Errors: *UnknownToolError.
+// the file gives to it; those are left out that nobody named and that the engine uses by itself. Errors: *UnknownToolError,
+// *IdleRuleError.
 func (f *File) With(script string, has map[string]Offers) (*Agent, error) {
 	a := f.Agent
 	a.Model.Script = script
@@ -203,6 +221,11 @@ func (f *File) With(script string, has map[string]Offers) (*Agent, error) {
 	}
 	if len(a.Tools) > MaxTools {
 		return nil, fmt.Errorf("the agent has %d tools, at most %d are allowed: name those that it needs under \"use\"", len(a.Tools), MaxTools)
+	}
+	if f.rules != nil {
+		if line, tool, ok := f.rules.Idle(a.Tools); ok {
+			return nil, &IdleRuleError{line, tool, a.Tools}
+		}
 	}
 	return &a, nil
 }

@@ -69,6 +69,42 @@ func TestAFileSaysWhatAnAgentIs(t *testing.T) {
 	}
 }
 
+func TestARuleAboutNoToolOfTheAgentIsAMistake(t *testing.T) {
+	has := map[string]agent.Offers{"payments": {Tools: []string{"charge", "find"}}}
+	for rule, want := range map[string]string{
+		"tool: payments.charge":              "",
+		"tool: payments.*":                   "",
+		"tool: \"*.charge\"":                 "",
+		"tool: \"*.*\"":                      "",
+		"{tool: payments.find, when: false}": "",
+		"tool: payments.find":                `line 5: no call is about this rule: the agent has no tool payments.find; it has payments.charge`,
+		"tool: payments.chrge":               `line 5: no call is about this rule: the agent has no tool payments.chrge; did you mean "payments.charge"?; it has payments.charge`,
+		"tool: payment.*":                    `line 5: no call is about this rule: the agent has no tool payment.*; it has payments.charge`,
+	} {
+		rule = strings.TrimSuffix(rule, "}")
+		if strings.HasPrefix(rule, "{") {
+			rule += ", do: deny}"
+		} else {
+			rule += "\n    do: deny"
+		}
+		f, err := agent.Parse([]byte("model: openai/x\ntools:\n  payments: {from: payments, use: [charge]}\nrules:\n  - " + rule + "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		var idle *agent.IdleRuleError
+		if _, err = f.With("", has); err != nil {
+			got = err.Error()
+			if !errors.As(err, &idle) {
+				t.Errorf("%s: got %T, want an *agent.IdleRuleError", rule, err)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", rule, got, want)
+		}
+	}
+}
+
 func TestWhatIsPinnedIsReadAgainAsItWas(t *testing.T) {
 	f, err := agent.Parse([]byte(whole))
 	if err != nil {

@@ -48,8 +48,9 @@ func isEmpty(line string) bool {
 }
 
 func (p *parser) judgeRules(n *yaml.Node, text string) {
-	_, err := policy.Parse([]byte(text))
+	rules, err := policy.Parse([]byte(text))
 	if err == nil {
+		p.file.rules = rules
 		p.file.Agent.Rules = strings.TrimLeft(text, "\n")
 		return
 	}
