@@ -190,6 +190,9 @@ func (r *Run) withdrawn(step journal.Step, past *journal.Past) (back bool) {
 func byWhom(past *journal.Past) string {
 	for _, e := range past.Evidence {
 		if e.Name == journal.RecordWithdrawn && e.By != "" {
+			if e.Note == "" {
+				return " by " + e.By
+			}
 			return fmt.Sprintf(" by %s: %s", e.By, e.Note)
 		}
 	}

@@ -101,9 +101,18 @@ func (e *WaitingError) Error() string {
 		s += ", until " + e.Due.UTC().Format(time.RFC3339)
 	}
 	if len(e.Also) > 0 {
-		s += fmt.Sprintf("; and at %v", e.Also)
+		s += "; and at " + joined(e.Also)
 	}
 	return s
+}
+
+// joined are steps in a sentence.
+func joined(steps []journal.Step) string {
+	words := make([]string, len(steps))
+	for i, s := range steps {
+		words[i] = string(s)
+	}
+	return strings.Join(words, ", ")
 }
 
 // LateError says that an outcome came in when it could no longer count, and that a person should look at it first.
