@@ -137,7 +137,7 @@ func (a *app) printCost(run string, l *agent.Ledger) error {
 		return a.line(line)
 	}
 	var b strings.Builder
-	const row = "%-36s %7v %10v %8v %12v\n"
+	const row = "%-37s %7v %10v %8v %12v\n"
 	fmt.Fprintf(&b, row, "", "answers", "tokens in", "out", "cost")
 	for _, r := range []struct {
 		name string
