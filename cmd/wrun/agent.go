@@ -32,7 +32,7 @@ docs/agents.md describes the file. TASK is text, @FILE or - for standard input.
 What the model answers is in the journal before anything is done about it, and what came of
 each call after it: "wrun resume RUN" asks for nothing again that was answered, and "wrun cost
 RUN" says what was paid. With --id the same agent with the same task under the same id is one
-run; with another model, other instructions, tools or limits it is refused.
+run; with another task or model, other instructions, tools or limits it is refused.
 
 Which model is asked says the file, or WRUN_MODEL: scripted, openai/NAME or anthropic/NAME.
 WRUN_MODEL_BASE_URL says where else it is than at its provider's, and WRUN_MODEL_KEY where its
@@ -64,6 +64,9 @@ either, because it is not the operator's.`,
 			read, err := a.readAgent(args[0])
 			if err != nil {
 				return err
+			}
+			if opts.Budget.Cost != 0 && read.agent.Model.Prices == nil {
+				return usage(c, `--max-cost needs "prices" under "model" in %s: what a million tokens cost`, args[0])
 			}
 			return a.driving(c.Context(), true, func(h *wrun.Host) error {
 				modules, err := a.addModules(c.Context(), h, run, read.modules)

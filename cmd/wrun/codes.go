@@ -96,7 +96,8 @@ WRUN_MODEL says which model is asked: scripted, openai/NAME or anthropic/NAME.
 WRUN_MODEL_BASE_URL says where it is when it is not at its provider's, and WRUN_MODEL_KEY
 where its key comes from: env:VARIABLE, file:PATH or cmd:PROGRAM. A run keeps the model that
 it began with, so a resume with other variables is refused; take them out of the environment
-or begin another run.`}
+or begin another run. A key that is not there stops the run before the model is asked, and
+"wrun resume RUN" goes on once it is there.`}
 	codeNoModel = code{"W0115", exitUsage, "the run asks no model", `
 Only runs of "wrun agent" have costs. "wrun show RUN" says what a run is.`}
 	codeModelKey = code{"W0116", exitFailed, "the model's provider does not take the key", `
@@ -199,11 +200,14 @@ one goes on with it.`}
 	codeFailed = code{"W0406", exitFailed, "the run failed", `
 A tool or the plan said that it failed. The run is closed: resuming it returns the same.
 "wrun show RUN" lists what happened. What a tool prints is not kept: a new run with --verbose
-shows it.`}
+shows it. An agent whose model could not be asked goes on from there as a copy of the run, with
+all that it has done: "wrun fork RUN --at STEP", where STEP is the model's that failed.`}
 	codeDenied = code{"W0407", exitDenied, "denied", `
 The operator's grants or the tool's own declaration do not allow it, and it was not
 executed. The denial is recorded: the same run keeps it. Begin a new run with the grant
-that the message names.`}
+that the message names. Where a model's provider refused the key, or no key was to be had,
+the run goes on as a copy once that is mended, with all that it has done: "wrun fork RUN
+--at STEP", where STEP is the model's that failed.`}
 	codeCancelled = code{"W0408", exitCancelled, "the run was cancelled", `
 Somebody cancelled the run. What was under way was finished and recorded.`}
 	codeLate = code{"W0409", exitUncertain, "an outcome arrived too late to count", `

@@ -9,7 +9,7 @@ import (
 	"github.com/wrun-dev/wrun/runtime"
 )
 
-// ChangedError says that a run was begun with another agent than the one that it is to go on with.
+// ChangedError says that a run was begun with another agent, or another task, than it is to go on with.
 type ChangedError struct {
 	Run string
 	// Diff says what is different, as lines of "diff -u".
@@ -18,7 +18,7 @@ type ChangedError struct {
 
 // Error names the run.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("run %s was begun with another agent; a run keeps the model, the instructions, the tools and the limits that it began with", e.Run)
+	return fmt.Sprintf("run %s was begun with something else; a run keeps the task, the model, the instructions, the tools and the limits that it began with", e.Run)
 }
 
 // Changed holds what a run of an agent is made of against what it would be made of now: a *ChangedError, or nil. Grants are not
