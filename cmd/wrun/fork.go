@@ -88,7 +88,7 @@ func (a *app) agree(c *cobra.Command, title string, effects []runtime.Effect) er
 	}
 	a.saying.Unlock()
 	if !a.canAsk() {
-		return usage(c, "%d effects would happen again; say --yes if that is wanted", len(effects))
+		return usage(c, "what happened would happen again; say --yes if that is wanted")
 	}
 	return a.ask(c.Context(), "Go on?")
 }

@@ -120,7 +120,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.As(err, &restored):
 		return problem{code: codeRestored, next: a.cmd("show " + restored.Run)}, true
 	case errors.As(err, &soon):
-		return problem{code: codeTooSoon, next: "wait until then, or say --now"}, true
+		return problem{code: codeTooSoon, next: "the same command after that, or with --now"}, true
 	case errors.Is(err, runtime.ErrContradicted):
 		return problem{code: codeContradicted}, true
 	case errors.Is(err, runtime.ErrNotOpen):
