@@ -16,7 +16,7 @@ import (
 // which a driver does not have, and the log refuses a yes in the name of whoever drives (package journal). A method that is added
 // here has to be looked at in that light.
 var inADriversHands = []string{
-	"Approve", "Budget", "Call", "CallAll", "Do", "Flush", "ID", "Input", "Invoke", "Modules", "Plan", "Sleep", "SleepUntil", "Spent",
+	"Approve", "Budget", "Call", "CallAll", "Do", "Flush", "ID", "Input", "Invoke", "Modules", "Plan", "Recorded", "Sleep", "SleepUntil", "Spent",
 }
 
 func TestADriverHasNoWayToAnswerItsOwnQuestions(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/drivers/agent/model"
@@ -57,10 +56,9 @@ func (a *app) chooseModel(m *agent.Model) error {
 
 // connect makes the client of a run's model, and refuses when the operator means another one by now.
 func (a *app) connect(vault *hostfuncs.Vault) func(context.Context, agent.Model) (model.Client, error) {
-	key := func(ctx context.Context, source string) ([]byte, error) {
+	reach := agent.Connect(func(ctx context.Context, source string) ([]byte, error) {
 		return vault.Own(ctx, "the key of the model", source)
-	}
-	reach := agent.Connect(key)
+	})
 	return func(ctx context.Context, m agent.Model) (model.Client, error) {
 		now := m
 		if err := a.chooseModel(&now); err != nil {
@@ -68,12 +66,6 @@ func (a *app) connect(vault *hostfuncs.Vault) func(context.Context, agent.Model)
 		}
 		if os.Getenv(envModel)+os.Getenv(envBaseURL)+os.Getenv(envKey) != "" && now.Where() != m.Where() {
 			return nil, &otherModelError{then: m.Where(), now: now.Where()}
-		}
-		// A key that is not there would fail the run when it asks, and close it. A program is not started for nothing.
-		if m.Key != "" && !strings.HasPrefix(m.Key, "cmd:") {
-			if _, err := key(ctx, m.Key); err != nil {
-				return nil, &codedError{codeModelChoice, fmt.Errorf("%w; the run goes on once it is there", err)}
-			}
 		}
 		return reach(ctx, m)
 	}
