@@ -122,3 +122,28 @@ func TestAHostFunctionThatPanicsIsOneThatFailed(t *testing.T) {
 		t.Errorf("it was sent %d times", m.world.count("a"))
 	}
 }
+
+// A call of CallAll has a goroutine of its own, in which a panic would end the process.
+func TestAPanicInAParallelCallLeavesTheRunResumable(t *testing.T) {
+	broken := true
+	m := newMachine(t, map[string]tool{"pay": func(g *guest, input string) string {
+		if broken {
+			panic("a mistake of the host")
+		}
+		return `"` + g.must(toolabi.FuncHTTPSend, input) + `"`
+	}})
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		var errs []error
+		for _, res := range r.CallAll(ctx, []runtime.CallSpec{{Step: "a", Tool: "m.pay", Input: []byte(`1`)}, {Step: "b", Tool: "m.pay", Input: []byte(`2`)}}) {
+			errs = append(errs, res.Err)
+		}
+		return []byte(`1`), errors.Join(errs...)
+	}
+	if _, err := m.drive(m.start(nil), driver); err == nil || !strings.Contains(err.Error(), "a mistake of the host") {
+		t.Fatalf("it shows as %v", err)
+	}
+	broken = false
+	if _, _, err := m.finish(driver); err != nil || m.world.total() != 2 {
+		t.Errorf("resumed with %v, effects %v", err, m.world.effects)
+	}
+}

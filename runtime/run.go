@@ -125,11 +125,22 @@ func (r *Run) CallAll(ctx context.Context, calls []CallSpec) []CallResult {
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		wg.Go(func() {
-			results[i] = r.invoke(ctx, c)
+			results[i] = r.invokeBeside(ctx, c)
 		})
 	}
 	wg.Wait()
 	return results
+}
+
+// invokeBeside is invoke in a goroutine of its own, where a panic would end the process and with it all that it drives. As one of the
+// driver it is a fault of the program, and leaves the run resumable.
+func (r *Run) invokeBeside(ctx context.Context, c CallSpec) (res CallResult) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = CallResult{Err: r.halt(&hostError{fmt.Errorf("step %s: %v", c.Step, p)})}
+		}
+	}()
+	return r.invoke(ctx, c)
 }
 
 // ask notes that the driver asks for one of its steps, until answered is called.
