@@ -71,6 +71,7 @@ type Bookkeeper struct {
 	had       Tally                          // the answers that a driving is served
 	driving   driving
 	cancelled bool
+	restored  bool // the log is from a backup, and nothing was asked since
 }
 
 // driving is the part of a log between two claims.
@@ -98,10 +99,12 @@ func (b *Bookkeeper) Add(ctx context.Context, e journal.Entry) error {
 		b.driving = driving{serves: b.had, sends: true}
 	case journal.Cancel:
 		b.cancelled = true
+	case journal.Restored:
+		b.restored = true
 	case journal.Released, journal.Finished:
 		b.ends(e)
 		if runtime.EndsCopy(e) { // it was paid for in the other run, and the copy has it for nothing
-			b.ledger = Ledger{Priced: b.ledger.Priced}
+			b.ledger, b.restored = Ledger{Priced: b.ledger.Priced}, false
 		}
 	default:
 		b.driving.entries++
@@ -112,6 +115,10 @@ func (b *Bookkeeper) Add(ctx context.Context, e journal.Entry) error {
 	switch e.Kind {
 	case journal.Intent:
 		b.open[e.Step] = e
+		if b.restored { // how many were, nobody knows here
+			b.doubt(e, "the journal was restored from a backup: this request and those after it may have been sent since that was made")
+			b.restored = false
+		}
 	case journal.Result:
 		return b.answered(ctx, e)
 	case journal.Late:

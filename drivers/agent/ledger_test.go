@@ -287,3 +287,32 @@ func TestWhatWasNeverAnnouncedIsNotInDoubt(t *testing.T) {
 		t.Errorf("the ledger doubts %+v", l.Twice)
 	}
 }
+
+// What was paid after a backup was made is in no log.
+func TestWhatIsAskedAfterARestoreMayHaveBeenPaidBefore(t *testing.T) {
+	s := newSite(t)
+	a := priced(three)
+	a.Limits.Steps = 1
+	var over *runtime.BudgetError
+	if _, err := s.life(nil).run(a, runtime.DriveOptions{}); !errors.As(err, &over) {
+		t.Fatal(err)
+	}
+	if l := s.ledger(a); len(l.Twice) != 0 {
+		t.Fatalf("the ledger doubts %+v", l.Twice)
+	}
+	all := s.entries()
+	last := all[len(all)-1]
+	if err := s.mem.Append(t.Context(), "r", last.Seq+1, journal.Entry{Kind: journal.Restored, Time: last.Time, After: last.Hash}); err != nil {
+		t.Fatal(err)
+	}
+	l := s.life(nil)
+	if err := l.Confirm(t.Context(), "r", "ann", "nothing was sent"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.run(a, runtime.DriveOptions{Budget: runtime.Budget{Steps: 9}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.ledger(a); got.Paid.Answers != 3 || len(got.Twice) != 1 || got.Twice[0].Step != "model[1]" {
+		t.Errorf("the ledger is %+v", got)
+	}
+}
