@@ -39,7 +39,7 @@ func (a *app) chooseModel(m *agent.Model) error {
 	m.Key = providerKeys[m.Protocol]
 	if base := os.Getenv(envBaseURL); base != "" {
 		u, err := url.Parse(base)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			return wrong(envBaseURL, "is no address of the form http://HOST or https://HOST/PATH")
 		}
 		m.BaseURL, m.Key = base, ""
