@@ -74,7 +74,7 @@ func (s *anthropicStream) open(data []byte) error {
 	}
 	s.at[string(index)] = b
 	s.blocks = append(s.blocks, b)
-	s.size += pieceCost
+	s.size += pieceCost + len(index)
 	return nil
 }
 

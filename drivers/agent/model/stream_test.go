@@ -107,3 +107,15 @@ func TestEventsAreReadInEachForm(t *testing.T) {
 		}
 	}
 }
+
+// All that is kept of an answer counts towards its size, the numbers of its blocks too.
+func TestTheNumbersOfBlocksAreNoPlaceToHideIn(t *testing.T) {
+	events := []string{anthropicEvents[0]}
+	for range 40 {
+		events = append(events, event("content_block_start", `"index":`+strings.Repeat("1", (1<<20)+len(events))+`,"content_block":{"type":"text"}`))
+	}
+	_, _, err := model.Assemble(model.Anthropic(model.Endpoint{}), []byte(streamed(append(events, event("message_stop", ""))...)))
+	if err == nil || err.Error() != "the answer is too long" {
+		t.Errorf("got %v", err)
+	}
+}
