@@ -43,7 +43,7 @@ func (r *Run) call(ctx context.Context, c CallSpec) (res CallResult) {
 		return CallResult{Err: err}
 	}
 	o := r.callOp(nil, c.Step, module, tool, c.Input)
-	o.wanted = c.Decide
+	o.wanted, o.wantedEdited = c.Decide, c.DecideEdited
 	if c.Retry.Attempts > 0 {
 		o.retry, o.anyFailure = c.Retry, true
 	}

@@ -105,6 +105,9 @@ func (e *Engine) editOf(ctx context.Context, run string, past *journal.Past) (*A
 // withInput is a call with the input that somebody gave it.
 func (r *Run) withInput(o op, edit *Agreed) op {
 	o.request, o.digest, o.edited = edit.Input, requestDigest(o.name, edit.Input), edit
+	if o.wantedEdited != nil {
+		o.wanted = o.wantedEdited(edit.Input)
+	}
 	o.perform = r.entering(o)
 	return o
 }

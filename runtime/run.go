@@ -91,6 +91,8 @@ type CallSpec struct {
 	// another one asks about. Where the log holds what came of the call, or a question about it, that counts as it does
 	// when the policy has changed.
 	Decide Decision
+	// DecideEdited says what the driver wants when somebody has put another input in the place of Input; nil leaves it at Decide.
+	DecideEdited func(input []byte) Decision
 }
 
 // Invoke is Call with all that can be said about a call.

@@ -28,16 +28,17 @@ type op struct {
 	timeout time.Duration  // how long an effect may be on its way
 	key     func() string  // derives the idempotency key; nil: the step has none
 
-	own        bool                // the driver does it itself
-	frame      *frame              // the call that asks, nil for the driver
-	callee     Module              // of a call: the module that is entered
-	mounts     []toolabi.Mount     // of a call: the directories that it gets
-	tool       toolabi.Tool        // of a call: the tool of it
-	unasked    bool                // of a call: nobody is asked whether it may begin
-	wanted     Decision            // of a call: what its driver wants
-	edited     *Agreed             // of a call: who put another input in the place of what was asked for; nil for nobody
-	retry      toolabi.RetryPolicy // of a call, or of the driver's own step: how it is tried again
-	anyFailure bool                // of a call: after whatever is not a refusal
+	own          bool                  // the driver does it itself
+	frame        *frame                // the call that asks, nil for the driver
+	callee       Module                // of a call: the module that is entered
+	mounts       []toolabi.Mount       // of a call: the directories that it gets
+	tool         toolabi.Tool          // of a call: the tool of it
+	unasked      bool                  // of a call: nobody is asked whether it may begin
+	wanted       Decision              // of a call: what its driver wants
+	wantedEdited func([]byte) Decision // the same with another input; nil for the same
+	edited       *Agreed               // of a call: who put another input in the place of what was asked for; nil for nobody
+	retry        toolabi.RetryPolicy   // of a call, or of the driver's own step: how it is tried again
+	anyFailure   bool                  // of a call: after whatever is not a refusal
 
 	pending func() (hostfuncs.Pending, error) // of class Wait: what is waited for
 	perform func(ctx context.Context, intent *journal.Entry) (outcome, error)

@@ -79,7 +79,8 @@ func (l *loop) prepare(ctx context.Context, turn, n int, said model.Said) (spec 
 		return spec, "not called: the arguments are not a JSON object"
 	}
 	step := callStep(turn, n)
-	return runtime.CallSpec{Step: step, Tool: t.full, Input: input, Decide: l.judge.decide(ctx, step, t, input)}, ""
+	judge := func(input []byte) runtime.Decision { return l.judge.decide(ctx, step, t, input) }
+	return runtime.CallSpec{Step: step, Tool: t.full, Input: input, Decide: judge(input), DecideEdited: judge}, ""
 }
 
 // inOurWords says what is wrong with JSON. The words of encoding/json change between releases of Go, and what the model is told has

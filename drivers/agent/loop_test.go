@@ -216,6 +216,27 @@ func TestAnEditedCallIsMadeAsItWasAgreedTo(t *testing.T) {
 	}
 }
 
+// What the agent's rules deny is denied whoever wants it.
+func TestARuleIsHeldAgainstTheArgumentsThatSomebodyGave(t *testing.T) {
+	s := newSite(t)
+	a := once(`[{tool: shop.send, with: {what: "5"}}]`)
+	a.Rules = "rules:\n  - {tool: shop.send, when: \"${ .input.what == \\\"all\\\" }\", do: deny, reason: never}\n  - {tool: shop.send, do: ask}\n"
+	l := s.life(nil)
+	var w *runtime.WaitingError
+	if _, err := l.run(a, runtime.DriveOptions{}); !errors.As(err, &w) {
+		t.Fatalf("got %v", err)
+	}
+	if err := l.Answer(t.Context(), "r", "call[0][0]", runtime.Answer{Yes: true, By: "ann", Input: []byte(`{"what":"all"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time all of it comes from the log
+		res, err := s.life(nil).run(a, runtime.DriveOptions{})
+		if err != nil || len(s.sent) != 0 || !strings.Contains(textOf(t, res.Output), "the driver does not allow shop.send: never") {
+			t.Fatalf("got %s, %v; sent %q", res.Output, err, s.sent)
+		}
+	}
+}
+
 func TestADenialIsWhatTheModelSees(t *testing.T) {
 	s := newSite(t)
 	a := once(`[{tool: shop.ask, with: {what: "5000"}}]`)
