@@ -95,7 +95,7 @@ func (l *loop) run(ctx context.Context) ([]byte, error) {
 			return nil, failed("answer", fmt.Sprintf("answer %d of the model cannot be read: %v", turn, err))
 		}
 		if len(said.Calls) == 0 {
-			return final(turn, said)
+			return final(turn, answer.Stop, said)
 		}
 		results, err := l.act(ctx, turn, said)
 		if err != nil {
@@ -106,9 +106,9 @@ func (l *loop) run(ctx context.Context) ([]byte, error) {
 }
 
 // final is the output of a run whose model is done.
-func final(turn int, said model.Said) ([]byte, error) {
+func final(turn int, stop string, said model.Said) ([]byte, error) {
 	if said.Cut {
-		return nil, failed("cut", fmt.Sprintf("the model's answer %d was cut off at its limit of tokens; a higher max_tokens lets it end", turn))
+		return nil, failed("cut", fmt.Sprintf("the model's answer %d was cut off (%s); a higher max_tokens lets it end where that was its limit of tokens", turn, toolabi.CleanLine(stop, 50)))
 	}
 	return encodeText(said.Text)
 }

@@ -231,7 +231,7 @@ func TestARuleIsHeldAgainstTheArgumentsThatSomebodyGave(t *testing.T) {
 	}
 	for range 2 { // the second time all of it comes from the log
 		res, err := s.life(nil).run(a, runtime.DriveOptions{})
-		if err != nil || len(s.sent) != 0 || !strings.Contains(textOf(t, res.Output), "the driver does not allow shop.send: never") {
+		if err != nil || len(s.sent) != 0 || !strings.Contains(textOf(t, res.Output), "the rules of the run do not allow shop.send: never") {
 			t.Fatalf("got %s, %v; sent %q", res.Output, err, s.sent)
 		}
 	}

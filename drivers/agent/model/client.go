@@ -54,10 +54,10 @@ func (c *client) Read(a Answer) (Said, error) {
 	return said, nil
 }
 
-// isCut says whether a length ended the answer.
+// isCut says whether the answer was ended before the model was done: by a limit on its length, or by a filter of the provider.
 func isCut(a Answer) bool {
 	switch a.Stop {
-	case "length":
+	case "length", "content_filter":
 		return a.Protocol == openAI{}.name()
 	case "max_tokens", "model_context_window_exceeded":
 		return a.Protocol == anthropic{}.name()

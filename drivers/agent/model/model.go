@@ -90,7 +90,7 @@ type Said struct {
 	Text string
 	// Calls are the tools that it asks for, in its order.
 	Calls []Call
-	// Cut says that the model was stopped by a limit on the length of its answer.
+	// Cut says that the model was stopped before it was done, by a limit on the length of its answer or by a filter.
 	Cut bool
 }
 

@@ -20,6 +20,7 @@ func TestAnAnswerIsReadByteForByte(t *testing.T) {
 		{"openai", `{"role":"assistant","content":"a"}`, "stop", model.Said{Text: "a"}},
 		{"openai", `{"content":null,"refusal":"I will not."}`, "stop", model.Said{Text: "I will not."}},
 		{"openai", `{"content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"b"}]}`, "length", model.Said{Text: "ab", Cut: true}},
+		{"openai", `{"content":"a"}`, "content_filter", model.Said{Text: "a", Cut: true}},
 		{"openai", "{\"content\":\"a\xffb\\ud800c\\u00e9\\n\\/\\u0000\"}", "max_tokens", model.Said{Text: "a\uFFFDb\uFFFDcé\n/\x00"}},
 		{"openai", `{"content":"a","content":"b","Content":"c"}`, "", model.Said{Text: "b"}},
 		{"openai", `{}`, "", model.Said{}},
