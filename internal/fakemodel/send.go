@@ -27,7 +27,7 @@ func (x *exchange) after(a answered, held *standin.Held) {
 	case InvalidUTF8:
 		a.Text = "\xff\xfe" + a.Text
 	}
-	if !pause(x.r.Context(), x.delay) {
+	if !standin.Pause(x.r.Context(), x.delay) {
 		return
 	}
 	parts, err := x.parts(a)

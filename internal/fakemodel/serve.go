@@ -1,7 +1,6 @@
 package fakemodel
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -182,19 +181,4 @@ func (x *exchange) bill(said script.Reply) (n int, held *standin.Held, err error
 func (x *exchange) refuse(status int, message string) {
 	x.out.Status, x.out.Problem = status, message
 	reply(x.w, status, x.protocol.problem(status, message))
-}
-
-// pause waits for d and says whether the client is still there.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

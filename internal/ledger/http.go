@@ -1,12 +1,12 @@
 package ledger
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
-	"time"
+
+	"github.com/wrun-dev/wrun/internal/standin"
 )
 
 // maxBody is the largest body of a request, in bytes.
@@ -90,7 +90,7 @@ func (l *Ledger) finish(w http.ResponseWriter, r *http.Request, out outcome) {
 	case hang:
 		out.held.Wait(r.Context())
 	}
-	if !pause(r.Context(), l.Behaviour().delay()) {
+	if !standin.Pause(r.Context(), l.Behaviour().delay()) {
 		return
 	}
 	if out.replayed {
@@ -106,21 +106,6 @@ func cut(w http.ResponseWriter) {
 		panic(http.ErrAbortHandler) // net/http's own way, where a connection cannot be taken over
 	}
 	conn.Close()
-}
-
-// pause waits for d and says whether the client is still there.
-func pause(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return true
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func (l *Ledger) getCharges(w http.ResponseWriter, r *http.Request) {

@@ -2,12 +2,10 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -64,7 +62,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := s.measure(ctx); err != nil {
 		return s.report, fmt.Errorf("a run that nobody disturbs: %w", err)
 	}
-	err = s.workers(ctx)
+	err = trials.Work(ctx, s.Workers, s.work)
 	s.report.tell(func(r *Report) {
 		r.Faults = append(r.Faults, trials.VerifyJournal(context.WithoutCancel(ctx), s.program.Journal)...)
 	})
@@ -96,31 +94,6 @@ func (s *soak) measure(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// errStopped ends a worker because of a fault, which is in the report.
-var errStopped = errors.New("a trial has ended other than it should")
-
-// workers works until there were enough kills, or until something is wrong.
-func (s *soak) workers(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	errs := make([]error, s.Workers)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() {
-			err := s.work(ctx, i)
-			if err == nil {
-				return
-			}
-			stop(errStopped)
-			if !errors.Is(err, errStopped) {
-				errs[i] = err
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 // work makes trials until there were enough kills, and holds all bills against those of the trials.
@@ -166,7 +139,7 @@ func (s *soak) one(ctx context.Context, w *world, n int64) error {
 	}
 	err = fmt.Errorf("%s (seed %d, bills %s): %w", t.run, s.Seed, w.bills, err)
 	s.report.tell(func(r *Report) { r.Faults = append(r.Faults, err.Error()) })
-	return errStopped
+	return trials.ErrStopped
 }
 
 // ownBills wants every bill of a trial under a key of its log: what was never announced must not have been sent.

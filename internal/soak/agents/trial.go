@@ -86,7 +86,7 @@ func (t *trial) round(ctx context.Context) (done bool, err error) {
 	case exit.Code == exitSuspended && len(questions(t.log)) > 0:
 		return false, t.approve(ctx)
 	case exit.Code == exitSuspended: // the provider wants to be left alone for a while
-		return false, pause(ctx, 100*time.Millisecond)
+		return false, trials.Pause(ctx, 100*time.Millisecond)
 	case busy(exit):
 		t.report.tell(func(r *Report) { r.Busy++ })
 		return false, nil
@@ -185,14 +185,4 @@ func (t *trial) readLog(ctx context.Context) error {
 	}
 	t.log = log
 	return nil
-}
-
-// pause waits.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

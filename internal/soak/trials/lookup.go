@@ -20,7 +20,7 @@ func (t *trial) notYet(ctx context.Context) error {
 	if t.wait = t.rng.IntN(3) > 0; t.wait {
 		return nil
 	}
-	return pause(ctx, time.Duration(t.rng.Int64N(int64(t.provider.settle))))
+	return Pause(ctx, time.Duration(t.rng.Int64N(int64(t.provider.settle))))
 }
 
 // lookupTrap kills a process in its look-up.

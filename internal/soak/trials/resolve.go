@@ -39,7 +39,7 @@ func (t *trial) resolve(ctx context.Context) error {
 	case busy(exit):
 		t.report.tell(func(r *Report) { r.Busy++ })
 	case t.provider.waits && tooSoon(exit):
-		return pause(ctx, 50*time.Millisecond) // the two clocks were read at different times
+		return Pause(ctx, 50*time.Millisecond) // the two clocks were read at different times
 	case exit.Code != 0:
 		return fmt.Errorf("resolve %s: exit code %d\n%s", doubt.Step, exit.Code, exit.Stderr)
 	}
@@ -67,7 +67,7 @@ func (t *trial) mayTell(ctx context.Context, doubt entry) (told bool, err error)
 			return told, err
 		}
 	}
-	return false, pause(ctx, time.Until(until))
+	return false, Pause(ctx, time.Until(until))
 }
 
 // tellTooSoon says that an effect did not happen while it still may, which has to be refused. A machine that is slow may
@@ -89,16 +89,6 @@ func (t *trial) tellTooSoon(ctx context.Context, doubt entry, until time.Time) (
 }
 
 func tooSoon(e Exit) bool { return e.Code == exitUncertain && strings.Contains(e.Stderr, "W0412") }
-
-// pause waits.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // asked returns the reference of the charge that an intent announced.
 func asked(doubt entry) (string, error) {

@@ -93,7 +93,7 @@ func (t *trial) round(ctx context.Context) (done bool, err error) {
 	case exit.Code == exitSuspended && t.provider.settle > 0:
 		return false, t.notYet(ctx)
 	case exit.Code == exitSuspended:
-		return false, pause(ctx, 250*time.Millisecond) // what it waits for comes by itself
+		return false, Pause(ctx, 250*time.Millisecond) // what it waits for comes by itself
 	case exit.Code == exitFailed && t.provider.refuses && has(t.log, "finished"):
 		t.output = exit.Stdout
 		return true, t.readFailure()

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -77,34 +76,9 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if err := s.measure(ctx); err != nil {
 		return s.report, fmt.Errorf("a run that nobody disturbs: %w", err)
 	}
-	err = s.workers(ctx)
+	err = Work(ctx, s.Workers, s.work)
 	s.verifyJournal(context.WithoutCancel(ctx), s.program.Journal)
 	return s.report, err
-}
-
-// errStopped ends a worker because of a fault, which is in the report.
-var errStopped = errors.New("a trial has ended other than it should")
-
-// workers works until there were enough kills, or until something is wrong.
-func (s *soak) workers(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	errs := make([]error, s.Workers)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() {
-			err := s.work(ctx, i)
-			if err == nil {
-				return
-			}
-			stop(errStopped)
-			if !errors.Is(err, errStopped) {
-				errs[i] = err
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 func (s *soak) prepare() error {
@@ -184,7 +158,7 @@ func (s *soak) one(ctx context.Context, w *world, n int64) error {
 	}
 	err = fmt.Errorf("%s (seed %d, ledger %s): %w", t.run, s.Seed, w.url, err)
 	s.report.tell(func(r *Report) { r.Faults = append(r.Faults, err.Error()) })
-	return errStopped
+	return ErrStopped
 }
 
 // discard checks a journal that a trial had for itself and removes it, unless something is wrong with it.
@@ -193,7 +167,7 @@ func (s *soak) discard(ctx context.Context, t *trial) error {
 		return nil
 	}
 	if !s.verifyJournal(context.WithoutCancel(ctx), t.wrun.Journal) {
-		return errStopped
+		return ErrStopped
 	}
 	return os.RemoveAll(t.fresh)
 }
