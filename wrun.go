@@ -30,6 +30,11 @@ type Config struct {
 	Journal string
 	// Create makes the journal when it is not there.
 	Create bool
+	// BusyTimeout, NoMigrate and OnMigrate are those of boltdb.Options: how long another process may hold the journal, and what
+	// becomes of a file of an older schema.
+	BusyTimeout time.Duration
+	NoMigrate   bool
+	OnMigrate   func(boltdb.Migration)
 	// Cache is a directory for compiled modules, "" for none. What is in it is executed, so it must be the user's alone;
 	// it is created with mode 0700.
 	Cache string
@@ -79,8 +84,8 @@ type Host struct {
 
 // Open opens a journal and what belongs to it. The caller closes it.
 //
-// Errors: journal.ErrNoJournal when it is not there and Create is not set; journal.ErrForeign, ErrDamaged, ErrNewer and
-// ErrBusy as boltdb.Open says.
+// Errors: journal.ErrNoJournal when it is not there and Create is not set; journal.ErrForeign, ErrDamaged, ErrNewer,
+// ErrOlder and ErrBusy as boltdb.Open says.
 func Open(ctx context.Context, cfg Config) (*Host, error) {
 	if cfg.Journal == "" {
 		return nil, errors.New("wrun: Config.Journal is missing")
@@ -89,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Host, error) {
 	if cfg.Create {
 		open = boltdb.Create
 	}
-	j, err := open(ctx, cfg.Journal, boltdb.Options{})
+	j, err := open(ctx, cfg.Journal, boltdb.Options{BusyTimeout: cfg.BusyTimeout, NoMigrate: cfg.NoMigrate, OnMigrate: cfg.OnMigrate})
 	if err != nil {
 		return nil, err
 	}

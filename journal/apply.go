@@ -5,7 +5,7 @@ import "fmt"
 // Apply folds e into s if the rules allow it, and leaves s unchanged otherwise. The rules are these, and this is their
 // only copy; docs/journal.md says why each is there.
 //
-// Errors: ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrExpired, ErrExists.
+// Errors: ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrExpired, ErrImported, ErrExists.
 func (s *State) Apply(e Entry) error {
 	if err := s.judge(e); err != nil {
 		return err
@@ -115,6 +115,9 @@ func (s *State) judgeOwner(e Entry) error {
 	case Claimed:
 		if e.Owner == "" {
 			return invalid(e, "it names no owner")
+		}
+		if s.Imported {
+			return ErrImported
 		}
 		return nil
 	case Result:

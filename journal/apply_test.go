@@ -56,6 +56,8 @@ func TestRulesRefuse(t *testing.T) {
 		{"a step after a late outcome", es{late("a")}, intent("b", journal.Redo), journal.ErrLate},
 		{"an end after a late outcome", es{late("a")}, finished(journal.OK), journal.ErrLate},
 		{"an intent after cancel", es{cancel}, intent("a", journal.Redo), journal.ErrCancelled},
+		{"a claim of what is driven elsewhere", es{record(journal.RecordImported)}, claimed("owner-2"), journal.ErrImported},
+		{"a step of what is driven elsewhere", es{record(journal.RecordImported)}, intent("a", journal.Redo), journal.ErrFenced},
 		{"an effect after restore", es{restored, claimed(me)}, intent("a", journal.Doubt), journal.ErrUnconfirmed},
 
 		{"a result without an intent", nil, result("a"), journal.ErrInvalid},

@@ -107,6 +107,9 @@ const (
 	// RecordWithdrawn: whoever said yes to a question takes it back before it was used. The answer is no from now on.
 	RecordWithdrawn = "withdrawn"
 
+	// RecordImported: the log was imported from a bundle before it was finished. Nobody claims it here.
+	RecordImported = "imported"
+
 	// StopUncertain: an effect's outcome is unknown, a person must say.
 	StopUncertain = "uncertain"
 	// StopWaiting: the run waits for a person or a time.

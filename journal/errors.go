@@ -22,6 +22,10 @@ var (
 	ErrExpired = errors.New("the approval has expired")
 	// ErrStale: a Write expected another version of its key.
 	ErrStale = errors.New("the stored value has changed")
+	// ErrImported: the run is driven where it was exported from; here it can be read.
+	ErrImported = errors.New("the run was imported: it can be read here, not driven")
+	// ErrRemoved: the run was removed from the journal. Its id stays taken, because idempotency keys are made of it.
+	ErrRemoved = errors.New("a run of this id was removed from the journal")
 	// ErrExists: an entry with this run, step and phase is already there.
 	ErrExists = errors.New("already in the log")
 )
@@ -40,6 +44,8 @@ var (
 	ErrDamaged = errors.New("journal is damaged")
 	// ErrNewer: it was written by a newer version of wrun.
 	ErrNewer = errors.New("journal needs a newer wrun")
+	// ErrOlder: it has an older schema, and the caller did not want it migrated.
+	ErrOlder = errors.New("journal has an older schema")
 	// ErrNoSpace: there is no room. Nothing was written.
 	ErrNoSpace = errors.New("no space left for the journal")
 	// ErrUnusable: an earlier operation failed in a way that leaves open what is on the disk. Nothing more is done

@@ -67,6 +67,8 @@ func (s *State) foldRecord(e Entry) {
 	case e.Name == RecordConfirmed:
 		s.Unconfirmed = false
 		s.cleared()
+	case e.Name == RecordImported && !s.Finished:
+		s.Imported, s.Owner, s.Lease, s.Due = true, "", 0, 0
 	case e.Name == RecordWithdrawn:
 		if a, asked := s.Asked[e.Step.Asks()]; asked && a.Question == e.Step {
 			a.Yes = false

@@ -14,7 +14,7 @@ type Journal interface {
 	// and Hash of the entries it is given; it does not keep them.
 	//
 	// Errors: ErrConflict, ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrStale, ErrExists,
-	// ErrNoSpace, ErrBusy, ErrDamaged for a run whose log is, and ctx.Err() when ctx ended before the store began: nothing
+	// ErrImported, ErrRemoved for the id of a run that was removed, ErrNoSpace, ErrBusy, ErrDamaged for a run whose log is, and ctx.Err() when ctx ended before the store began: nothing
 	// was written. Any other error: it is not known
 	// whether they were, and every later call answers ErrUnusable.
 	Append(ctx context.Context, run string, at uint64, entries ...Entry) error
@@ -73,6 +73,18 @@ type Blobs interface {
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 	// Stat returns a blob's length. Errors: ErrNotFound.
 	Stat(ctx context.Context, d Digest) (int64, error)
+}
+
+// Room is space that is held for what is still to be written. Journals that can run out of space offer it, because an effect
+// must not be begun whose outcome could then not be recorded.
+type Room interface {
+	// Reserve holds n bytes, for a body and the entry that it belongs to, until use or drop is called; one of them must be. use
+	// makes the bytes free for the Put and the Append that follow at once, drop when they are not needed any more. Both return
+	// at once, may be called again, and then do nothing. What is held is given back when the process ends, however it does.
+	// It is as good as the file system lets it be: where that cannot hold space, it is looked at and not held.
+	//
+	// Errors: ErrNoSpace, ErrUnusable.
+	Reserve(ctx context.Context, n int64) (use, drop func(), err error)
 }
 
 // Liveness is what is known of an owner's process.

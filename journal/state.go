@@ -48,6 +48,8 @@ type State struct {
 	Due int64 `cbor:"21,keyasint,omitempty"`
 	// Woken says that somebody has said something since the run was claimed last: whoever drove it may not have seen it.
 	Woken bool `cbor:"22,keyasint,omitempty"`
+	// Imported says that the run is driven where it was exported from, and not here.
+	Imported bool `cbor:"23,keyasint,omitempty"`
 }
 
 // Answer is what became of the question whether a step may begin.
@@ -96,6 +98,7 @@ const (
 	Done        Status = "done"
 	Failed      Status = "failed"
 	CancelledUp Status = "cancelled"
+	Elsewhere   Status = "imported"
 )
 
 // Status folds the state into one word.
@@ -107,6 +110,8 @@ func (s *State) Status() Status {
 		return CancelledUp
 	case s.Finished:
 		return Failed
+	case s.Imported:
+		return Elsewhere
 	case s.Owner != "":
 		return Running
 	case s.Late > 0, s.Stopped == StopUncertain:

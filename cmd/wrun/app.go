@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/drivers/agent"
@@ -16,6 +17,7 @@ import (
 	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/drivers/rollback"
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/journal/boltdb"
 	engine "github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -28,6 +30,8 @@ type app struct {
 	journalPath          string
 	configDir            string
 	memoryBudget         size
+	lockTimeout          time.Duration
+	noMigrate            bool
 	json, quiet, verbose bool
 	stats                bool // say what driving took
 
@@ -65,6 +69,7 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 	if cfg.Journal, err = a.journal(); err != nil {
 		return err
 	}
+	cfg.BusyTimeout, cfg.NoMigrate, cfg.OnMigrate = a.lockTimeout, a.noMigrate, a.migrating
 	cfg.HTTP.Secrets = hostfuncs.NewVault(nil)
 	cfg.Drivers, cfg.MemoryBudget = a.drivers(cfg.HTTP.Secrets), uint64(a.memoryBudget)
 	cfg.Observe, cfg.OnCompile, cfg.Rescue = a.observe, a.compiling, a.rescue
@@ -74,6 +79,11 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	return f(h)
+}
+
+// migrating says that the journal is brought to the present schema.
+func (a *app) migrating(m boltdb.Migration) {
+	a.say("the journal has schema %d and is brought to %d; as it was it stays in %s", m.From, m.To, m.Kept)
 }
 
 // journal returns the path of the journal.

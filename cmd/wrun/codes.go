@@ -159,6 +159,11 @@ Nothing was acknowledged after that. The next command reads what is there.`}
 The run has no artifact of this digest. It has those that its own steps made: "wrun show
 RUN" lists them. Those of other runs, modules and bodies of its log are none of it.`}
 
+	codeOlder = code{"W0310", exitUsage, "the journal has an older schema", `
+It was written by an older version, and --no-migrate said to leave it as it is. Without that
+flag a copy of the file is kept beside it, and the journal is brought up to date in one step;
+older versions of wrun refuse it from then on.`}
+
 	codeUncertain = code{"W0401", exitUncertain, "outcome unknown", `
 An effect that must not be repeated was announced in the journal, and no outcome is
 recorded: the process died, or the other side broke off, in between. Nobody can know
@@ -326,6 +331,15 @@ did is recorded, and nothing is lost: the run is not closed, and no automatic dr
 with it. "wrun resume RUN" with a higher limit does: --max-steps, --max-tokens, --max-cost or
 --max-time, which is recorded and counts from then on, in all and not once more.`}
 
+	codeImported = code{"W0436", exitUsage, "the run is driven elsewhere", `
+The run came here in a bundle, before it was finished: "wrun import". It can be looked at and
+replayed here. Driving it in two places would do things twice, so it is driven where it was
+exported from.`}
+	codeRemoved = code{"W0437", exitUsage, "the run was removed", `
+A run of this id was finished and then removed from the journal ("wrun gc"). The id stays taken:
+idempotency keys are made of it, so another run of the same name could be taken for the first.
+Choose another id.`}
+
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
 journal: "wrun resume RUN" writes it again, and executes nothing.`}
@@ -339,10 +353,10 @@ var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
 	codeAgent, codeModelChoice, codeNoModel, codeModelKey,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
-	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact,
+	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget,
+	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeImported, codeRemoved,
 	codeOther, codeOutput,
 }

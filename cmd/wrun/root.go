@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -37,6 +38,8 @@ Results go to standard output, everything else to standard error.
 	f.StringVar(&a.journalPath, "journal", "", "the journal's file (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
 	f.StringVar(&a.configDir, "config", "", "the `DIRECTORY` of the configuration (default wrun in the user's configuration directory)")
 	f.Var(&a.memoryBudget, "memory-budget", "how much memory all calls together may hold, such as 512MiB (default half of the machine's, at most 4GiB)")
+	f.DurationVar(&a.lockTimeout, "lock-timeout", 2*time.Second, "how long another process may hold the journal before that is an error that names it")
+	f.BoolVar(&a.noMigrate, "no-migrate", false, "leave a journal of an older version as it is, and fail")
 	f.BoolVar(&a.json, "json", false, "write one JSON object per line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say every step, and what the tools say, on standard error")

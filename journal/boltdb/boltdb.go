@@ -20,6 +20,18 @@ type Options struct {
 	BusyTimeout time.Duration
 	// Now tells the time that is written into a new journal and beside an owner's id. Default time.Now.
 	Now func() time.Time
+	// NoMigrate refuses a file of an older schema with ErrOlder. Otherwise a copy of it is kept beside it, named PATH.schema and
+	// the number, and it is brought to the present schema in one transaction, before anything else is done with it.
+	NoMigrate bool
+	// OnMigrate is told before that is done.
+	OnMigrate func(Migration)
+}
+
+func (o Options) now() time.Time {
+	if o.Now == nil {
+		return time.Now()
+	}
+	return o.Now()
 }
 
 // Journal is a handle on a journal in a file. It implements journal.Journal, journal.KV, journal.Blobs, journal.Owners
@@ -55,7 +67,8 @@ var (
 
 // Open opens the journal at path, and never makes one.
 //
-// Errors: ErrNoJournal, ErrForeign, ErrDamaged, ErrNewer, ErrBusy, ctx.Err().
+// Errors: ErrNoJournal, ErrForeign, ErrDamaged, ErrNewer, ErrOlder, ErrBusy, ErrNoSpace where there is none for the copy that a
+// migration keeps, ctx.Err().
 func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -64,11 +77,8 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	if _, err := lstat(abs); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j := &Journal{path: abs, now: opts.Now}
-	if j.now == nil {
-		j.now = time.Now
-	}
-	if j.gate, err = newGate(abs, opts.BusyTimeout); err != nil {
+	j := &Journal{path: abs, now: opts.now}
+	if j.gate, err = newGate(abs, opts.BusyTimeout, migrator{abs, opts}); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	j.blobs.dir = abs + ".blobs"
@@ -89,11 +99,7 @@ func Create(ctx context.Context, path string, opts Options) (*Journal, error) {
 		return nil, fmt.Errorf("create journal %s: %w", path, err)
 	}
 	if _, err := os.Lstat(abs); errors.Is(err, os.ErrNotExist) {
-		now := opts.Now
-		if now == nil {
-			now = time.Now
-		}
-		if err := create(ctx, abs, opts.BusyTimeout, now()); err != nil {
+		if err := create(ctx, abs, opts); err != nil {
 			return nil, fmt.Errorf("create journal %s: %w", path, noSpace(err))
 		}
 	}

@@ -13,12 +13,12 @@ import (
 )
 
 // create makes an empty journal at path: whole under another name, on the disk, and only then under its own.
-func create(ctx context.Context, path string, busy time.Duration, now time.Time) (err error) {
+func create(ctx context.Context, path string, opts Options) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	g, err := newGate(path, busy)
+	g, err := newGate(path, opts.BusyTimeout, migrator{})
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func create(ctx context.Context, path string, busy time.Duration, now time.Time)
 		return err // somebody else was faster
 	}
 	removeLeftovers(dir, filepath.Base(path))
-	tmp, err := writeEmpty(dir, filepath.Base(path), now)
+	tmp, err := writeEmpty(dir, filepath.Base(path), opts.now())
 	if err != nil {
 		return err
 	}

@@ -74,3 +74,6 @@ func Wanted(j *Journal) bool {
 	}
 	return shared && err == nil
 }
+
+// Schema is the present schema of the file.
+const Schema = schema

@@ -21,8 +21,9 @@ type file struct {
 }
 
 // openFile opens the journal at path, with the lock held: what is there is checked before bbolt maps it, and bbolt gets
-// the very descriptor that was checked. Nothing is made and nothing is written.
-func openFile(path string, deadline time.Time) (*file, error) {
+// the very descriptor that was checked. Nothing is made, and nothing is written but where migrate brings the file to the present
+// schema.
+func openFile(path string, deadline time.Time, migrate migrator) (*file, error) {
 	info, err := lstat(path)
 	if err != nil {
 		return nil, err
@@ -34,14 +35,14 @@ func openFile(path string, deadline time.Time) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, h, err := openChecked(f, info, path, deadline)
+	db, h, err := openChecked(f, info, path, deadline, migrate)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), letGo(f))
 	}
 	return &file{f: f, db: db, header: h}, nil
 }
 
-func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time) (*bbolt.DB, header, error) {
+func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time, migrate migrator) (*bbolt.DB, header, error) {
 	if name := networkFS(f); name != "" {
 		return nil, header{}, fmt.Errorf("it is on a network file system (%s), where locks and mapped files cannot be relied on", name)
 	}
@@ -60,7 +61,13 @@ func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time) 
 		return nil, header{}, err
 	}
 	var h header
-	if err := guard(func() error { return db.View(h.read) }); err != nil {
+	err = guard(func() error {
+		if err := db.View(h.read); err != nil || h.schema == schema {
+			return err
+		}
+		return migrate.run(f, db, &h)
+	})
+	if err != nil {
 		if !panicked(err) {
 			err = errors.Join(err, db.Close())
 		}

@@ -28,6 +28,7 @@ type gate struct {
 	path       string
 	lock, wait *os.File
 	busy       time.Duration
+	migrate    migrator
 	closing    chan struct{} // closed by close
 
 	mu       sync.Mutex // guards what follows
@@ -44,7 +45,7 @@ type gate struct {
 	handover int       // how often the file was closed because somebody waited
 }
 
-func newGate(path string, busy time.Duration) (*gate, error) {
+func newGate(path string, busy time.Duration, migrate migrator) (*gate, error) {
 	if busy <= 0 {
 		busy = defaultBusyTimeout
 	}
@@ -58,7 +59,7 @@ func newGate(path string, busy time.Duration) (*gate, error) {
 		return nil, err
 	}
 	return &gate{
-		path: path, lock: lock, wait: wait, busy: busy,
+		path: path, lock: lock, wait: wait, busy: busy, migrate: migrate,
 		closing: make(chan struct{}), changed: make(chan struct{}),
 	}, nil
 }
@@ -100,7 +101,7 @@ func (g *gate) enter(ctx context.Context, deadline time.Time) (*bbolt.DB, error)
 	var f *file
 	if err == nil {
 		sign(g.lock)
-		if f, err = openFile(g.path, deadline); err != nil {
+		if f, err = openFile(g.path, deadline, g.migrate); err != nil {
 			err = errors.Join(err, unlock(g.lock))
 		}
 	}
@@ -131,7 +132,7 @@ func (g *gate) sameJournal(h header) error {
 	if g.header.id.IsZero() {
 		g.header = h
 	}
-	if h.id != g.header.id {
+	if h.id != g.header.id || h.incarnation != g.header.incarnation {
 		return fmt.Errorf("%w: another one was put in its place", journal.ErrForeign)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // schema is the version of the file's layout: the buckets below and what is in them.
-const schema = 1
+const schema = 2
 
 const mark = "wrun journal"
 
@@ -24,17 +24,32 @@ var (
 	keysBucket    = []byte("keys")    // run, 0, step, 0, phase: the position
 	statesBucket  = []byte("states")  // run: a folded log, sealed
 	kvBucket      = []byte("kv")      // length of space (2 bytes), space, key: version, whether it lives, value, sealed
+	goneBucket    = []byte("gone")    // run: what is kept of a run that was removed, sealed; since schema 2
 
-	markKey    = []byte("mark")
-	schemaKey  = []byte("schema")
-	idKey      = []byte("id")
-	createdKey = []byte("created")
+	markKey        = []byte("mark")
+	schemaKey      = []byte("schema")
+	idKey          = []byte("id")
+	createdKey     = []byte("created")
+	incarnationKey = []byte("incarnation") // since schema 2
 )
+
+// bucketsOf are the buckets beside the header's that a file of a schema has.
+func bucketsOf(schema uint64) [][]byte {
+	all := [][]byte{entriesBucket, keysBucket, statesBucket, kvBucket}
+	if schema >= 2 {
+		all = append(all, goneBucket)
+	}
+	return all
+}
 
 // header is what a journal says of itself.
 type header struct {
+	schema  uint64
 	id      journal.Digest
 	created time.Time
+	// incarnation is random, and drawn anew whenever something other than what was there is put in a journal's place: a handle
+	// that knows the one before it must not go on.
+	incarnation journal.Digest
 }
 
 // read fills in the header. Errors: ErrForeign, ErrNewer, ErrDamaged.
@@ -52,13 +67,21 @@ func (h *header) read(tx *bbolt.Tx) error {
 	} else if n == 0 {
 		return fmt.Errorf("%w: it says that it has schema 0", journal.ErrDamaged)
 	}
+	h.schema = binary.BigEndian.Uint64(v)
 	id, created := b.Get(idKey), b.Get(createdKey)
 	if len(id) != len(h.id) || len(created) != 8 {
 		return fmt.Errorf("%w: it does not say which journal it is", journal.ErrDamaged)
 	}
 	copy(h.id[:], id)
 	h.created = time.Unix(0, int64(binary.BigEndian.Uint64(created)))
-	for _, name := range [][]byte{entriesBucket, keysBucket, statesBucket, kvBucket} {
+	if h.schema >= 2 {
+		incarnation := b.Get(incarnationKey)
+		if len(incarnation) != len(h.incarnation) {
+			return fmt.Errorf("%w: it does not say which of its incarnations it is", journal.ErrDamaged)
+		}
+		copy(h.incarnation[:], incarnation)
+	}
+	for _, name := range bucketsOf(h.schema) {
 		if tx.Bucket(name) == nil {
 			return fmt.Errorf("%w: its %s are missing", journal.ErrDamaged, name)
 		}
@@ -69,8 +92,9 @@ func (h *header) read(tx *bbolt.Tx) error {
 // write makes an empty journal.
 func (h *header) write(tx *bbolt.Tx, now time.Time) error {
 	rand.Read(h.id[:])
-	h.created = now
-	for _, name := range [][]byte{entriesBucket, keysBucket, statesBucket, kvBucket} {
+	rand.Read(h.incarnation[:])
+	h.schema, h.created = schema, now
+	for _, name := range bucketsOf(schema) {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
 		}
@@ -84,6 +108,7 @@ func (h *header) write(tx *bbolt.Tx, now time.Time) error {
 		{schemaKey, be64(schema)},
 		{idKey, h.id[:]},
 		{createdKey, be64(uint64(now.UnixNano()))},
+		{incarnationKey, h.incarnation[:]},
 	} {
 		if err := b.Put(kv[0], kv[1]); err != nil {
 			return err

@@ -121,7 +121,7 @@ func TestOpenRefusesWhatIsNoJournal(t *testing.T) {
 func TestOpenRefusesANewerJournal(t *testing.T) {
 	dir := t.TempDir()
 	j := create(t, dir)
-	if err := boltdb.EditHeader(t.Context(), j, "schema", binary.BigEndian.AppendUint64(nil, 2)); err != nil {
+	if err := boltdb.EditHeader(t.Context(), j, "schema", binary.BigEndian.AppendUint64(nil, 99)); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()
@@ -129,7 +129,7 @@ func TestOpenRefusesANewerJournal(t *testing.T) {
 }
 
 func TestOpenRefusesADamagedHeader(t *testing.T) {
-	for key, want := range map[string]error{"mark": journal.ErrForeign, "schema": journal.ErrDamaged, "id": journal.ErrDamaged, "created": journal.ErrDamaged} {
+	for key, want := range map[string]error{"mark": journal.ErrForeign, "schema": journal.ErrDamaged, "id": journal.ErrDamaged, "created": journal.ErrDamaged, "incarnation": journal.ErrDamaged} {
 		dir := t.TempDir()
 		j := create(t, dir)
 		if err := boltdb.EditHeader(t.Context(), j, key, []byte("?")); err != nil {

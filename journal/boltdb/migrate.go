@@ -1,0 +1,98 @@
+package boltdb
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// Migration is what is done to a file of an older schema when it is opened.
+type Migration struct {
+	// From and To are the schemas.
+	From, To uint64
+	// Kept is the path of the copy of the file as it was.
+	Kept string
+}
+
+// migrations[n] makes a file of schema n+2 of one of schema n+1. All that are needed run in one transaction.
+var migrations = [schema - 1]func(*bbolt.Tx, *header) error{
+	0: addRemovedRuns,
+}
+
+// addRemovedRuns leads to schema 2: what is kept of removed runs, and which incarnation of the journal it is.
+func addRemovedRuns(tx *bbolt.Tx, h *header) error {
+	if _, err := tx.CreateBucket(goneBucket); err != nil {
+		return err
+	}
+	rand.Read(h.incarnation[:])
+	return tx.Bucket(headerBucket).Put(incarnationKey, h.incarnation[:])
+}
+
+// migrator brings files to the present schema, or refuses to. The zero value is for files that were only just made.
+type migrator struct {
+	path string
+	opts Options
+}
+
+// run migrates an open file whose lock is held: f is its descriptor. A crash leaves the file as it was, or migrated.
+func (m migrator) run(f *os.File, db *bbolt.DB, h *header) error {
+	if m.opts.NoMigrate {
+		return fmt.Errorf("%w: it has schema %d, this version writes %d", journal.ErrOlder, h.schema, schema)
+	}
+	kept := fmt.Sprintf("%s.schema%d", m.path, h.schema)
+	if m.opts.OnMigrate != nil {
+		m.opts.OnMigrate(Migration{From: h.schema, To: schema, Kept: kept})
+	}
+	if err := keepCopy(f, kept); err != nil {
+		return fmt.Errorf("keep a copy before schema %d becomes %d: %w", h.schema, schema, noSpace(err))
+	}
+	err := db.Update(func(tx *bbolt.Tx) error {
+		for n := h.schema; n < schema; n++ {
+			if err := migrations[n-1](tx, h); err != nil {
+				return err
+			}
+		}
+		h.schema = schema
+		return tx.Bucket(headerBucket).Put(schemaKey, be64(schema))
+	})
+	if err != nil {
+		return fmt.Errorf("migrate to schema %d: %w", schema, noSpace(err))
+	}
+	return nil
+}
+
+// keepCopy copies an open file to a name of its own, whole or not at all. One that an earlier try left is replaced: it is of an
+// earlier moment.
+func keepCopy(f *os.File, path string) (err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	c, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(c.Name()))
+		}
+	}()
+	_, err = io.Copy(c, io.NewSectionReader(f, 0, info.Size()))
+	if err == nil && !noSync {
+		err = c.Sync()
+	}
+	if err = errors.Join(err, c.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(c.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
