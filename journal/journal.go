@@ -24,7 +24,8 @@ type Journal interface {
 	// or take its time, between two entries.
 	Read(ctx context.Context, run string, from uint64) iter.Seq2[Entry, error]
 
-	// List yields the folded logs that match q, by run id.
+	// List yields the folded logs that match q, by run id. With Run, Unfinished or Unsettled a store does not look through the
+	// rest.
 	List(ctx context.Context, q Query) iter.Seq2[State, error]
 
 	// Close ends the use of the journal. Appends that were not acknowledged may or may not be there.
@@ -39,11 +40,13 @@ type Query struct {
 	After string
 	// Unfinished leaves out the runs that are finished.
 	Unfinished bool
+	// Unsettled leaves out the runs of which nothing is left to do or to say; see State.Unsettled.
+	Unsettled bool
 }
 
 // Match says whether s is selected.
 func (q Query) Match(s *State) bool {
-	return (q.Run == "" || s.Run == q.Run) && s.Run > q.After && !(q.Unfinished && s.Finished)
+	return (q.Run == "" || s.Run == q.Run) && s.Run > q.After && !(q.Unfinished && s.Finished) && !(q.Unsettled && !s.Unsettled())
 }
 
 // KV is the state of tools, as the Writes of entries made it. Journals offer it beside their log.

@@ -128,6 +128,12 @@ func (s *State) Status() Status {
 	return Interrupted
 }
 
+// Unsettled says whether there is anything left to do or to say of the run: it is not finished, or left something in doubt,
+// or an outcome came too late, or it was restored.
+func (s *State) Unsettled() bool {
+	return !s.Finished || s.Late > 0 || s.Unconfirmed || len(s.InDoubt()) > 0
+}
+
 // InDoubt returns the open steps of which nobody knows whether they happened, in the order of their intents. While the
 // run's owner lives they may simply be under way.
 func (s *State) InDoubt() []Step {

@@ -78,7 +78,7 @@ func (e *Engine) Inbox(ctx context.Context) iter.Seq2[Item, error] {
 
 // nextWaiting finds the next run with something for a person. The list is not held while the run is looked at.
 func (e *Engine) nextWaiting(ctx context.Context, after string) (*journal.State, error) {
-	for s, err := range e.cfg.Journal.List(ctx, journal.Query{After: after}) {
+	for s, err := range e.cfg.Journal.List(ctx, journal.Query{After: after, Unsettled: true}) {
 		if err != nil {
 			return nil, err
 		}

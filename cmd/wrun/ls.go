@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"text/tabwriter"
 	"time"
 
@@ -11,33 +14,34 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 )
 
+// listBlock is how many runs are lined up with each other, so that a long list does not wait for its end.
+const listBlock = 1000
+
 func newList(a *app) *cobra.Command {
 	var unfinished bool
 	c := &cobra.Command{
-		Use:   "ls",
+		Use:   "ls [RUN]...",
 		Short: "List the runs",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Long: `List the runs by their ids: all of them, or the ones that are named.
+
+Those that are named, and those that are not finished, are found without looking through the rest.`,
+		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
 				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 				if !a.json {
 					fmt.Fprintln(rows, "RUN\tSTATUS\tDRIVER\tSTEPS\tBEGAN\tLAST ENTRY")
 				}
-				for s, err := range h.Journal().List(c.Context(), journal.Query{Unfinished: unfinished}) {
+				n := 0
+				for s, err := range listed(c.Context(), h.Journal(), args, unfinished) {
+					if err == nil {
+						err = a.listRun(h, rows, &s)
+					}
+					if n++; err == nil && n%listBlock == 0 {
+						err = rows.Flush()
+					}
 					if err != nil {
-						return err
+						return errors.Join(err, rows.Flush())
 					}
-					if a.json {
-						if err := a.line(runLine(h, &s)); err != nil {
-							return err
-						}
-						continue
-					}
-					status := string(h.Status(&s))
-					if s.Late > 0 && s.Finished {
-						status += ", late" // an outcome came after the end
-					}
-					fmt.Fprintf(rows, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Run, status, s.Driver, s.Steps, clock(s.Began), clock(s.Time))
 				}
 				return rows.Flush()
 			})
@@ -45,6 +49,40 @@ func newList(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&unfinished, "unfinished", false, "leave out the runs that are finished")
 	return c
+}
+
+// listRun writes the line of a run: a row, or with --json an object.
+func (a *app) listRun(h *wrun.Host, rows *tabwriter.Writer, s *journal.State) error {
+	if a.json {
+		return a.line(runLine(h, s))
+	}
+	status := string(h.Status(s))
+	if s.Late > 0 && s.Finished {
+		status += ", late" // an outcome came after the end
+	}
+	_, err := fmt.Fprintf(rows, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Run, status, s.Driver, s.Steps, clock(s.Began), clock(s.Time))
+	return err
+}
+
+// listed yields the runs that are named, or all. One that is named and not there is journal.ErrNotFound.
+func listed(ctx context.Context, j journal.Journal, named []string, unfinished bool) iter.Seq2[journal.State, error] {
+	if len(named) == 0 {
+		return j.List(ctx, journal.Query{Unfinished: unfinished})
+	}
+	return func(yield func(journal.State, error) bool) {
+		for _, run := range named {
+			found := false
+			for s, err := range j.List(ctx, journal.Query{Run: run}) {
+				found = true
+				if (err != nil || !unfinished || !s.Finished) && !yield(s, err) {
+					return
+				}
+			}
+			if !found && !yield(journal.State{}, fmt.Errorf("run %s: %w", run, journal.ErrNotFound)) {
+				return
+			}
+		}
+	}
 }
 
 // runLine is a run as --json shows it.

@@ -38,7 +38,7 @@ find. Nothing else is executed; "wrun resume RUN" goes on. Resuming asks them by
 // reconcileAll goes through all runs; what one run could not settle does not keep the others from it.
 func (a *app) reconcileAll(ctx context.Context, h *wrun.Host) error {
 	var runs []string
-	for s, err := range h.Journal().List(ctx, journal.Query{}) {
+	for s, err := range h.Journal().List(ctx, journal.Query{Unsettled: true}) {
 		if err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func checkEnd(tx *bbolt.Tx, s *journal.State) error {
 
 // put writes what was found to be right.
 func put(tx *bbolt.Tx, run string, x *journal.Extension, writes map[string]value) error {
-	entries, keys, states, kv := tx.Bucket(entriesBucket), tx.Bucket(keysBucket), tx.Bucket(statesBucket), tx.Bucket(kvBucket)
+	entries, keys, kv := tx.Bucket(entriesBucket), tx.Bucket(keysBucket), tx.Bucket(kvBucket)
 	entries.FillPercent = 0.9 // logs grow at their end
 	for i, e := range x.Entries {
 		if err := entries.Put(entryKey(run, e.Seq), x.Records[i]); err != nil {
@@ -168,11 +168,27 @@ func put(tx *bbolt.Tx, run string, x *journal.Extension, writes map[string]value
 			return err
 		}
 	}
-	s, err := journal.MarshalState(x.State)
+	return putState(tx, x.State)
+}
+
+// putState writes a folded log, and what helps to find it.
+func putState(tx *bbolt.Tx, s *journal.State) error {
+	b, err := journal.MarshalState(s)
 	if err != nil {
 		return err
 	}
-	return states.Put([]byte(run), seal([]byte(run), s))
+	run := []byte(s.Run)
+	if err := tx.Bucket(statesBucket).Put(run, seal(run, b)); err != nil {
+		return err
+	}
+	unsettled := tx.Bucket(unsettledBucket)
+	switch is, was := s.Unsettled(), unsettled.Get(run) != nil; {
+	case is && !was:
+		return unsettled.Put(run, nil)
+	case was && !is:
+		return unsettled.Delete(run)
+	}
+	return nil
 }
 
 func entryKey(run string, seq uint64) []byte {

@@ -26,6 +26,10 @@ var (
 	kvBucket      = []byte("kv")      // length of space (2 bytes), space, key: version, whether it lives, value, sealed
 	goneBucket    = []byte("gone")    // run: what is kept of a run that was removed, sealed; since schema 2
 
+	// unsettledBucket holds the runs that are unsettled, with empty values: so that looking for them does not look through all.
+	// Since schema 2.
+	unsettledBucket = []byte("unsettled")
+
 	markKey        = []byte("mark")
 	schemaKey      = []byte("schema")
 	idKey          = []byte("id")
@@ -37,7 +41,7 @@ var (
 func bucketsOf(schema uint64) [][]byte {
 	all := [][]byte{entriesBucket, keysBucket, statesBucket, kvBucket}
 	if schema >= 2 {
-		all = append(all, goneBucket)
+		all = append(all, goneBucket, unsettledBucket)
 	}
 	return all
 }

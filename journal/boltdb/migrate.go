@@ -23,13 +23,26 @@ type Migration struct {
 
 // migrations[n] makes a file of schema n+2 of one of schema n+1. All that are needed run in one transaction.
 var migrations = [schema - 1]func(*bbolt.Tx, *header) error{
-	0: addRemovedRuns,
+	0: toSchema2,
 }
 
-// addRemovedRuns leads to schema 2: what is kept of removed runs, and which incarnation of the journal it is.
-func addRemovedRuns(tx *bbolt.Tx, h *header) error {
+// toSchema2 makes room for what is kept of removed runs, finds the runs that are unsettled, and gives the journal an incarnation.
+func toSchema2(tx *bbolt.Tx, h *header) error {
 	if _, err := tx.CreateBucket(goneBucket); err != nil {
 		return err
+	}
+	unsettled, err := tx.CreateBucket(unsettledBucket)
+	if err != nil {
+		return err
+	}
+	c := tx.Bucket(statesBucket).Cursor()
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		if s, err := decodeState(k, v); err == nil && !s.Unsettled() {
+			continue // and one that is damaged stays where it is found
+		}
+		if err := unsettled.Put(k, nil); err != nil {
+			return err
+		}
 	}
 	rand.Read(h.incarnation[:])
 	return tx.Bucket(headerBucket).Put(incarnationKey, h.incarnation[:])

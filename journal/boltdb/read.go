@@ -172,7 +172,11 @@ func listBatch(tx *bbolt.Tx, q journal.Query) (batch []*journal.State, last stri
 		}
 		return batch, "", err
 	}
-	c := tx.Bucket(statesBucket).Cursor()
+	from, few := statesBucket, q.Unfinished || q.Unsettled
+	if few {
+		from = unsettledBucket // what is not finished is among them
+	}
+	c := tx.Bucket(from).Cursor()
 	k, v := c.Seek([]byte(q.After))
 	if k != nil && string(k) == q.After {
 		k, v = c.Next()
@@ -180,6 +184,9 @@ func listBatch(tx *bbolt.Tx, q journal.Query) (batch []*journal.State, last stri
 	for n := 0; k != nil; k, v = c.Next() {
 		if n == batchEntries {
 			return batch, last, nil
+		}
+		if few {
+			v = tx.Bucket(statesBucket).Get(k)
 		}
 		s, err := decodeState(k, v)
 		if err != nil {

@@ -130,6 +130,19 @@ func (m Maker) testList(t *testing.T) {
 			t.Errorf("%s: got %d runs, want %d: %v", c.name, len(got), len(c.want), got)
 		}
 	}
+	// What a finished run leaves unsettled, until somebody says something.
+	late := all[3]
+	if got := list(t, j, journal.Query{Unsettled: true}); !slices.Equal(got, open) {
+		t.Errorf("unsettled: got %d runs, want those that are not finished", len(got))
+	}
+	mustAppend(t, j, late, 3, journal.Entry{Kind: journal.Late, Time: 4, Step: "pay", Name: "t", Owner: owner, Outcome: journal.OK})
+	if got := list(t, j, journal.Query{Unsettled: true, After: all[2]}); len(got) != len(open)-1 || got[0] != late {
+		t.Errorf("unsettled, with one that is late: got %d runs, the first %s, want %s", len(got), got[0], late)
+	}
+	mustAppend(t, j, late, 4, record(5, journal.RecordAcknowledged))
+	if got := list(t, j, journal.Query{Unsettled: true}); !slices.Equal(got, open) {
+		t.Errorf("unsettled, and acknowledged: got %d runs, want those that are not finished", len(got))
+	}
 	for s, err := range j.List(t.Context(), journal.Query{Unfinished: true}) {
 		if err != nil {
 			t.Fatal(err)
