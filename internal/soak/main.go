@@ -14,6 +14,10 @@
 //
 //	go run ./internal/soak -mixed 1h
 //	go run ./internal/soak -mixed 1h -mixed-load 0.5
+//
+// With -big it makes a journal of so many entries and measures what one run costs in it. Package big says how.
+//
+//	go run ./internal/soak -big 10000000
 package main
 
 import (
@@ -31,6 +35,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/internal/soak/agents"
+	"github.com/wrun-dev/wrun/internal/soak/big"
 	"github.com/wrun-dev/wrun/internal/soak/mixed"
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
@@ -49,6 +54,7 @@ func main() {
 	flag.Float64Var(&load.Load, "mixed-load", 1, "the share of the machine that -mixed uses")
 	flag.DurationVar(&load.Every, "mixed-every", 10*time.Second, "how often -mixed prints a line")
 	flag.IntVar(&load.Cycles, "mixed-cycles", 0, "how often -mixed goes through its phases; 0 means once in three minutes, and at least 8 times")
+	entries := flag.Int("big", 0, "make a journal of so many entries, and measure")
 	flag.Parse()
 	load.Seed = cfg.Seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -56,6 +62,8 @@ func main() {
 	switch {
 	case load.Duration != 0:
 		err = underLoad(ctx, load)
+	case *entries > 0:
+		err = ofSize(ctx, cfg, *entries)
 	case runtime.GOOS == "windows":
 		fmt.Fprintln(os.Stderr, "soak: SKIPPED, nothing was tested: windows has no kill -9")
 	case *thinking > 0:
@@ -106,6 +114,25 @@ func ofAgents(ctx context.Context, cfg trials.Config, kills int, tags string) er
 		})
 		fmt.Println(report)
 		return errors.Join(err, report.Err())
+	})
+}
+
+// ofSize makes a large journal.
+func ofSize(ctx context.Context, cfg trials.Config, entries int) error {
+	return inDir(ctx, cfg.Dir, "", func(dir string) error {
+		tool := filepath.Join(dir, "text.wasm")
+		if err := trials.BuildTool(ctx, dir, "text"); err != nil {
+			return err
+		}
+		own := filepath.Join(dir, "big")
+		if err := os.Mkdir(own, 0o700); err != nil {
+			return err
+		}
+		report, err := big.Run(ctx, big.Config{
+			Entries: entries, Wrun: filepath.Join(dir, "wrun"), Tool: tool, Dir: own, Progress: cfg.Progress,
+		})
+		fmt.Print(report)
+		return err
 	})
 }
 

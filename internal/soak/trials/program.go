@@ -24,19 +24,32 @@ type Program struct {
 // Build builds wrun and the payments tool of this module into dir, as wrun and payments.wasm. It has to be called from
 // inside of the module. tags are build tags of wrun, such as those that break it on purpose.
 func Build(ctx context.Context, dir, tags string) error {
-	root, err := output(exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}"))
+	root, err := moduleRoot(ctx)
 	if err != nil {
 		return err
 	}
-	root = strings.TrimSpace(root)
 	wrun := filepath.Join(dir, "wrun")
 	build := exec.CommandContext(ctx, "go", "build", "-tags", tags, "-o", wrun, "./cmd/wrun")
 	build.Dir = root
 	if _, err := output(build); err != nil {
 		return err
 	}
-	_, err = output(exec.CommandContext(ctx, wrun, "tool", "build", filepath.Join(root, "tools", "payments"), "-o", filepath.Join(dir, "payments.wasm")))
+	return BuildTool(ctx, dir, "payments")
+}
+
+// BuildTool builds another tool of this module, by the name of its folder in tools, with the wrun that Build has built into dir.
+func BuildTool(ctx context.Context, dir, name string) error {
+	root, err := moduleRoot(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = output(exec.CommandContext(ctx, filepath.Join(dir, "wrun"), "tool", "build", filepath.Join(root, "tools", name), "-o", filepath.Join(dir, name+".wasm")))
 	return err
+}
+
+func moduleRoot(ctx context.Context) (string, error) {
+	root, err := output(exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}"))
+	return strings.TrimSpace(root), err
 }
 
 func output(cmd *exec.Cmd) (string, error) {
