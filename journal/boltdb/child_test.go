@@ -59,6 +59,13 @@ func childMain(mode string, args []string) error {
 		}
 		defer release()
 		fmt.Println("HELD")
+	case "maintain":
+		release, err := boltdb.Maintain(ctx, j, "backup")
+		if err != nil {
+			return err
+		}
+		defer release()
+		fmt.Println("HELD")
 	case "own":
 		id, err := j.Owner()
 		if err != nil {

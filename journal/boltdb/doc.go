@@ -5,6 +5,7 @@
 //
 //	PATH.lock    whoever holds its lock has PATH open; its text names the process, for people
 //	PATH.wait    held, shared, by everyone who waits for PATH.lock
+//	PATH.copy    whoever holds its lock maintains the journal, one at a time; made when it is first needed
 //	PATH.blobs/  ab/abcd…: the blobs, by the hexadecimal digits of their digests
 //	PATH.owners/ a file for every owner, locked as long as the owner lives
 //

@@ -77,3 +77,8 @@ func Wanted(j *Journal) bool {
 
 // Schema is the present schema of the file.
 const Schema = schema
+
+// Maintain keeps other maintenance away until release is called.
+func Maintain(ctx context.Context, j *Journal, what string) (release func(), err error) {
+	return j.maintain(ctx, what)
+}
