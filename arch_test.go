@@ -26,7 +26,8 @@ var allowed = []struct {
 	{"sdk/...", []string{"toolabi", "sdk", "sdk/internal/..."}},
 	{"hostfuncs", []string{"toolabi"}},
 	{"journal", nil},
-	{"journal/boltdb", []string{"journal"}},
+	{"journal/boltdb", []string{"journal", "journal/bundle"}},
+	{"journal/bundle", []string{"journal"}},
 	{"journal/journaltest", []string{"journal"}},
 	{"runtime", []string{"journal", "hostfuncs", "toolabi"}},
 	{"runtime/sandbox", []string{"toolabi", "runtime/sandbox/memory", "runtime/sandbox/wasm"}},
@@ -60,14 +61,14 @@ var allowed = []struct {
 	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
 	{"internal/explore", []string{"internal/explore/..."}},
 	{"internal/explore/...", []string{"hostfuncs", "journal", "runtime", "toolabi"}},
-	{"", []string{"hostfuncs", "journal", "journal/boltdb", "runtime", "runtime/sandbox", "toolabi"}},
+	{"", []string{"hostfuncs", "journal", "journal/boltdb", "journal/bundle", "runtime", "runtime/sandbox", "toolabi"}},
 }
 
 // only says which package alone may import something of others, or of the standard library.
 var only = map[string][]string{
 	"github.com/tetratelabs/wazero": {"runtime/sandbox"},
 	"go.etcd.io/bbolt":              {"journal/boltdb"},
-	"github.com/fxamacker/cbor":     {"toolabi", "journal", "journal/boltdb"},
+	"github.com/fxamacker/cbor":     {"toolabi", "journal", "journal/boltdb", "journal/bundle"},
 	"github.com/spf13":              {"cmd/wrun"},
 	"go.yaml.in":                    {"internal/strictyaml", "internal/grantfile", "drivers/agent", "drivers/agent/script", "drivers/plan", "policy"},
 	"github.com/itchyny/gojq":       {"internal/jq"},
