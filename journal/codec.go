@@ -96,6 +96,19 @@ func Unmarshal(record []byte, before Digest) (Entry, error) {
 	return e, nil
 }
 
+// Chained returns the hash of a record, as Marshal wrote it, that follows the one with another hash; what the record says is not
+// looked at. Errors: ErrDamaged.
+func Chained(record []byte, before Digest) (hash Digest, err error) {
+	if len(record) <= len(hash) {
+		return hash, fmt.Errorf("%w: a record has %d bytes", ErrDamaged, len(record))
+	}
+	copy(hash[:], record)
+	if chain(before, record[len(hash):]) != hash {
+		return hash, fmt.Errorf("%w: a record does not fit the chain of hashes", ErrDamaged)
+	}
+	return hash, nil
+}
+
 // lenient reads the version of an entry whose other fields this package may not know.
 var lenient = must(cbor.DecOptions{}.DecMode())
 

@@ -58,6 +58,7 @@ type verifier struct {
 	store   Blobs            // nil when the journal has none
 	blobs   map[Digest]int64 // checked already: their lengths
 	updates map[Digest]bool  // (space, key, version) that a write replaced
+	own     []update         // those of the run that is being read
 	yield   func(Fault) bool
 	done    bool
 }
@@ -72,6 +73,8 @@ func (v *verifier) fault(f Fault) {
 func (v *verifier) run(ctx context.Context, j Journal, listed *State) {
 	s := &State{Run: listed.Run}
 	keys := map[stepPhase]bool{}
+	imported := false
+	v.own = v.own[:0]
 	for e, err := range j.Read(ctx, listed.Run, 0) {
 		if err != nil {
 			v.fault(Fault{listed.Run, s.Len, fmt.Errorf("read: %w", err)})
@@ -82,7 +85,8 @@ func (v *verifier) run(ctx context.Context, j Journal, listed *State) {
 			return
 		}
 		v.verifyBlobs(ctx, listed.Run, e)
-		v.verifyWrites(listed.Run, e)
+		v.collectWrites(e)
+		imported = imported || e.Kind == Record && e.Name == RecordImported
 		if s.Len == listed.Len {
 			if err := same(s, listed); err != nil {
 				v.fault(Fault{listed.Run, e.Seq, err})
@@ -91,6 +95,9 @@ func (v *verifier) run(ctx context.Context, j Journal, listed *State) {
 		if v.done {
 			return
 		}
+	}
+	if !imported { // else they are of the state of another journal
+		v.verifyWrites(listed.Run)
 	}
 	if s.Len < listed.Len {
 		v.fault(Fault{listed.Run, s.Len, fmt.Errorf("%w: the log ends here, the listing says after %d", ErrDamaged, listed.Len)})
@@ -187,16 +194,31 @@ func (v *verifier) blob(ctx context.Context, d Digest) (int64, error) {
 	return n, nil
 }
 
-// verifyWrites looks for two writes, in whichever runs, that replaced the same version of a key.
-func (v *verifier) verifyWrites(run string, e Entry) {
+// update is a write that replaced a version of a key.
+type update struct {
+	seq    uint64
+	write  Write
+	digest Digest // of the space, the key and the version
+}
+
+// collectWrites notes which versions of which keys an entry replaces.
+func (v *verifier) collectWrites(e Entry) {
 	for _, w := range e.Writes {
 		if w.Expect == 0 {
 			continue
 		}
 		d := DigestOf(fmt.Appendf(nil, "%d %s %d %s %d", len(w.Space), w.Space, len(w.Key), w.Key, w.Expect))
-		if v.updates[d] {
-			v.fault(Fault{run, e.Seq, fmt.Errorf("%w: version %d of key %.80q of %.80q was replaced twice", ErrDamaged, w.Expect, w.Key, w.Space)})
+		w.Value = nil
+		v.own = append(v.own, update{e.Seq, w, d})
+	}
+}
+
+// verifyWrites looks for two writes, in whichever runs, that replaced the same version of a key.
+func (v *verifier) verifyWrites(run string) {
+	for _, u := range v.own {
+		if v.updates[u.digest] {
+			v.fault(Fault{run, u.seq, fmt.Errorf("%w: version %d of key %.80q of %.80q was replaced twice", ErrDamaged, u.write.Expect, u.write.Key, u.write.Space)})
 		}
-		v.updates[d] = true
+		v.updates[u.digest] = true
 	}
 }
