@@ -139,6 +139,9 @@ func (r *request) add(tx *bbolt.Tx) error {
 
 // checkEnd holds the end of the log itself against its folded state.
 func checkEnd(tx *bbolt.Tx, s *journal.State) error {
+	if imports := tx.Bucket(importsBucket); imports != nil && imports.Get([]byte(s.Run)) != nil {
+		return fmt.Errorf("%w: run %s is being imported, or its import was cut off: import it again, or take another id", journal.ErrBusy, s.Run)
+	}
 	b := tx.Bucket(entriesBucket)
 	if b.Get(entryKey(s.Run, s.Len)) != nil {
 		return fmt.Errorf("%w: run %s goes on behind its end, entry %d", journal.ErrDamaged, s.Run, s.Len)
@@ -163,10 +166,15 @@ func put(tx *bbolt.Tx, run string, x *journal.Extension, writes map[string]value
 			}
 		}
 	}
+	c := changes{runs: map[string]uint64{run: x.Entries[0].Seq}}
 	for k, v := range writes {
 		if err := kv.Put([]byte(k), seal([]byte(k), v.encode())); err != nil {
 			return err
 		}
+		c.keys = append(c.keys, []byte(k))
+	}
+	if err := noted(tx, c); err != nil {
+		return err
 	}
 	return putState(tx, x.State)
 }

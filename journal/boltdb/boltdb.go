@@ -55,6 +55,14 @@ type Journal struct {
 type hooks struct {
 	beforeCommit func(batch int)       // the leader of a batch is about to begin its transaction
 	commit       func(*bbolt.Tx) error // in place of Commit
+	point        func(string)          // a copy, or an import, has come to a point at which it might be cut off
+}
+
+// at says that a point was come to.
+func (h *hooks) at(point string) {
+	if h.point != nil {
+		h.point(point)
+	}
 }
 
 var (

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 func childMain(mode string, args []string) error {
 	ctx := context.Background()
 	path := args[0]
+	if mode == "cut off" {
+		return childCutOff(ctx, path, args[1], args[2], args[3])
+	}
 	j, err := boltdb.Create(ctx, path, boltdb.Options{})
 	if err != nil {
 		return err
@@ -52,6 +55,8 @@ func childMain(mode string, args []string) error {
 		return childAppend(ctx, j, args[1], n)
 	case "fill":
 		return childFill(ctx, j)
+	case "count":
+		return childCount(ctx, j, args[1])
 	case "hold":
 		release, err := boltdb.Hold(ctx, j)
 		if err != nil {

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"go.etcd.io/bbolt"
 )
 
 // create makes an empty journal at path: whole under another name, on the disk, and only then under its own.
@@ -76,8 +74,8 @@ func writeEmpty(dir, base string, now time.Time) (name string, err error) {
 	if err != nil {
 		return "", err
 	}
-	var h header
-	err = db.Update(func(tx *bbolt.Tx) error { return h.write(tx, now) })
+	h := newHeader(now)
+	err = db.Update(h.write)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return "", fmt.Errorf("write an empty journal: %w", err)
 	}

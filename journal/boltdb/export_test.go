@@ -82,3 +82,44 @@ const Schema = schema
 func Maintain(ctx context.Context, j *Journal, what string) (release func(), err error) {
 	return j.maintain(ctx, what)
 }
+
+// OnPoint has fn called at every point at which a copy or an import might be cut off.
+func OnPoint(j *Journal, fn func(point string)) { j.hooks.point = fn }
+
+// OnRestorePoint is OnPoint for a restore.
+func OnRestorePoint(o *RestoreOptions, fn func(point string)) { o.hooks.point = fn }
+
+// Remove does what is left of a removed run in the file: what is kept of it.
+func Remove(ctx context.Context, j *Journal, run string, kept []byte) error {
+	return j.update(ctx, func(tx *bbolt.Tx) error {
+		return tx.Bucket(goneBucket).Put([]byte(run), seal([]byte(run), kept))
+	})
+}
+
+// Kept returns what is kept of a removed run.
+func Kept(ctx context.Context, j *Journal, run string) (kept string, err error) {
+	err = j.view(ctx, func(tx *bbolt.Tx) error {
+		b, err := unseal([]byte(run), tx.Bucket(goneBucket).Get([]byte(run)))
+		kept = string(b)
+		return err
+	})
+	return kept, err
+}
+
+// Leftovers counts the copies and imports that are under way or were cut off, and the entries of runs that are not listed.
+func Leftovers(ctx context.Context, j *Journal) (marks, entries int, err error) {
+	err = j.view(ctx, func(tx *bbolt.Tx) error {
+		for _, name := range [][]byte{copiesBucket, importsBucket} {
+			if tx.Bucket(name) != nil {
+				marks++
+			}
+		}
+		return tx.Bucket(entriesBucket).ForEach(func(k, _ []byte) error {
+			if tx.Bucket(statesBucket).Get(k[:len(k)-9]) == nil {
+				entries++
+			}
+			return nil
+		})
+	})
+	return marks, entries, err
+}

@@ -148,6 +148,9 @@ func (g *gate) release() {
 	}
 	switch {
 	case g.users > 0:
+		if g.letting {
+			g.broadcast() // for whoever waits until it is alone
+		}
 	case g.letting:
 		g.handover++
 		g.leave()
@@ -159,6 +162,26 @@ func (g *gate) release() {
 			g.idle.Reset(idleAfter)
 		}
 	}
+}
+
+// alone calls fn while nobody else has the file open, in this process or another one, and closes the file afterwards: what is at its
+// path is opened anew by whoever comes next. Nobody may call it twice at a time.
+func (g *gate) alone(ctx context.Context, fn func(*file) error) error {
+	if _, err := g.acquire(ctx); err != nil {
+		return err
+	}
+	defer g.release()
+	g.mu.Lock()
+	g.letting = true
+	for g.users > 1 {
+		changed := g.changed
+		g.mu.Unlock()
+		<-changed
+		g.mu.Lock()
+	}
+	f := g.file
+	g.mu.Unlock()
+	return fn(f)
 }
 
 // letIn closes the gate for new users if another process waits.
@@ -248,6 +271,13 @@ func (g *gate) id() (journal.Digest, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.header.id, g.err
+}
+
+// known returns what the journal says of itself.
+func (g *gate) known() header {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.header
 }
 
 // close ends the use of the gate and waits for the users inside.

@@ -37,6 +37,13 @@ var (
 	incarnationKey = []byte("incarnation") // since schema 2
 )
 
+// Buckets that are there only while something is under way, whatever the schema; what a killed process leaves of them is removed by
+// the next maintenance.
+var (
+	copiesBucket  = []byte("copies")  // a bucket for every copy: what has changed since it was last looked at; see notes.go
+	importsBucket = []byte("imports") // run: a log that is being imported, and has no folded log yet
+)
+
 // bucketsOf are the buckets beside the header's that a file of a schema has.
 func bucketsOf(schema uint64) [][]byte {
 	all := [][]byte{entriesBucket, keysBucket, statesBucket, kvBucket}
@@ -93,11 +100,16 @@ func (h *header) read(tx *bbolt.Tx) error {
 	return nil
 }
 
-// write makes an empty journal.
-func (h *header) write(tx *bbolt.Tx, now time.Time) error {
+// newHeader draws what a new journal says of itself.
+func newHeader(now time.Time) (h header) {
 	rand.Read(h.id[:])
 	rand.Read(h.incarnation[:])
 	h.schema, h.created = schema, now
+	return h
+}
+
+// write makes an empty journal of the present schema.
+func (h *header) write(tx *bbolt.Tx) error {
 	for _, name := range bucketsOf(schema) {
 		if _, err := tx.CreateBucket(name); err != nil {
 			return err
@@ -111,7 +123,7 @@ func (h *header) write(tx *bbolt.Tx, now time.Time) error {
 		{markKey, []byte(mark)},
 		{schemaKey, be64(schema)},
 		{idKey, h.id[:]},
-		{createdKey, be64(uint64(now.UnixNano()))},
+		{createdKey, be64(uint64(h.created.UnixNano()))},
 		{incarnationKey, h.incarnation[:]},
 	} {
 		if err := b.Put(kv[0], kv[1]); err != nil {

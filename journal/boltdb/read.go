@@ -19,12 +19,19 @@ const (
 
 // Read yields a log's entries; see journal.Journal. Every entry is checked against the one before.
 func (j *Journal) Read(ctx context.Context, run string, from uint64) iter.Seq2[journal.Entry, error] {
+	return readAll(ctx, j.view, run, from)
+}
+
+// viewer opens a read transaction.
+type viewer func(context.Context, func(*bbolt.Tx) error) error
+
+func readAll(ctx context.Context, view viewer, run string, from uint64) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
 		var before *journal.Digest // unknown for the first batch
 		for {
 			var batch []journal.Entry
 			end := false
-			err := j.view(ctx, func(tx *bbolt.Tx) (err error) {
+			err := view(ctx, func(tx *bbolt.Tx) (err error) {
 				batch, end, err = readBatch(tx, run, from, before)
 				return err
 			})
@@ -137,11 +144,15 @@ func decodeState(run, v []byte) (*journal.State, error) {
 
 // List yields folded logs; see journal.Journal.
 func (j *Journal) List(ctx context.Context, q journal.Query) iter.Seq2[journal.State, error] {
+	return listAll(ctx, j.view, q)
+}
+
+func listAll(ctx context.Context, view viewer, q journal.Query) iter.Seq2[journal.State, error] {
 	return func(yield func(journal.State, error) bool) {
 		for {
 			var batch []*journal.State
 			var last string
-			err := j.view(ctx, func(tx *bbolt.Tx) (err error) {
+			err := view(ctx, func(tx *bbolt.Tx) (err error) {
 				batch, last, err = listBatch(tx, q)
 				return err
 			})

@@ -1,0 +1,5 @@
+//go:build broken_nocatchup
+
+package boltdb
+
+const noCatchUp = true

@@ -1,0 +1,114 @@
+package boltdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// Compacted says what Compact came to.
+type Compacted struct {
+	// Before and After are the lengths of the file in bytes.
+	Before, After int64
+}
+
+// Compact writes the journal's file anew, without what is free in it, and puts it in the place of the old one, while this process and
+// others go on with their work: what they have to wait for are transactions of a few milliseconds, and at the end the last of what has
+// changed, its sync and a rename. It is the same journal afterwards, and handles on it go on. A crash leaves it as it was, or compacted,
+// and perhaps a file with another name, which the next maintenance removes. While it is made there is room needed for both.
+//
+// Every entry is judged by the rules again. Errors: ErrBusy when other maintenance is under way, ErrDamaged, ErrNoSpace, ErrUnusable,
+// ctx.Err(); without ErrUnusable the journal is as it was.
+func (j *Journal) Compact(ctx context.Context, opts CopyOptions) (Compacted, error) {
+	release, err := j.maintain(ctx, "compact")
+	if err != nil {
+		return Compacted{}, err
+	}
+	defer release()
+	c, err := j.compact(ctx, opts)
+	if err != nil {
+		err = fmt.Errorf("compact %s: %w", j.path, noSpace(err))
+	}
+	return c, err
+}
+
+func (j *Journal) compact(ctx context.Context, opts CopyOptions) (done Compacted, err error) {
+	if err := j.sweepCopies(ctx); err != nil {
+		return done, err
+	}
+	if done.Before, err = sizeOf(j.path); err != nil {
+		return done, err
+	}
+	b, err := newRebuild(j.path, j.gate.known())
+	if err != nil {
+		return done, err
+	}
+	_, err = j.copyTo(ctx, b, opts.Progress, func(c *copier) error {
+		return c.finish(ctx, func(most int) error {
+			if err := b.sync(); err != nil { // so that little is left for when everyone waits
+				return err
+			}
+			return j.gate.alone(ctx, func(f *file) error { return j.swap(c, b, f, most) })
+		})
+	})
+	if err != nil {
+		return done, errors.Join(err, b.drop())
+	}
+	done.After, err = sizeOf(j.path)
+	return done, err
+}
+
+// swap ends a compaction while nobody else has the file open.
+func (j *Journal) swap(c *copier, b *rebuild, f *file, most int) error {
+	if err := f.here(j.path); err != nil {
+		j.gate.fail(err)
+		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	}
+	var rest *part
+	err := guard(func() error {
+		return f.db.View(func(tx *bbolt.Tx) (err error) {
+			rest, err = c.remaining(tx, most)
+			return err
+		})
+	})
+	if panicked(err) {
+		j.gate.abandon(err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.give(rest); err != nil {
+		return err
+	}
+	if err := b.finish(); err != nil {
+		return err
+	}
+	j.hooks.at("built")
+	if err := f.db.Close(); err != nil { // Windows replaces no file that is open
+		j.gate.fail(err)
+		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	}
+	if err := os.Rename(b.path, j.path); err != nil {
+		return err
+	}
+	j.hooks.at("renamed")
+	if err := syncDir(filepath.Dir(j.path)); err != nil {
+		j.gate.fail(err)
+		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	}
+	return nil
+}
+
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
