@@ -86,7 +86,7 @@ func (e *ShownError) Error() string {
 //
 // Errors: *AnsweredError; *ShownError; journal.ErrExpired when it is too late for a yes; ErrNotOpen when the step does not
 // wait for a person; *SecretError for a reply or an input that holds the value of one; ErrNoInput; a *toolabi.Error for an
-// input that the tool's schema refuses; journal.ErrClosed; journal.ErrNotFound.
+// input that the tool's schema refuses; journal.ErrClosed; journal.ErrImported; journal.ErrNotFound.
 func (e *Engine) Answer(ctx context.Context, run string, step journal.Step, a Answer) error {
 	if err := step.Validate(); err != nil {
 		return err
@@ -111,6 +111,8 @@ func (e *Engine) answer(ctx context.Context, l *loaded, step journal.Step, a Ans
 	switch {
 	case l.state.Finished:
 		return fmt.Errorf("run %s: %w", run, journal.ErrClosed)
+	case l.state.Imported:
+		return fmt.Errorf("run %s: %w", run, journal.ErrImported)
 	case past == nil || past.Intent == nil || past.Intent.OnCut != journal.Await || past.Void != nil:
 		return fmt.Errorf("run %s: step %s does not wait for anybody: %w", run, step, ErrNotOpen)
 	case past.Intent.Due != 0:

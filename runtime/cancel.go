@@ -10,7 +10,7 @@ import (
 // Cancel says that a run starts no further step. It may be said by anyone at any time; whoever drives the run ends what
 // is under way, and closes it. Cancelling twice is fine.
 //
-// Errors: journal.ErrClosed for a finished run; journal.ErrNotFound.
+// Errors: journal.ErrClosed for a finished run; journal.ErrImported; journal.ErrNotFound.
 func (e *Engine) Cancel(ctx context.Context, run, by, note string) error {
 	return untilSettled(func() error {
 		s, err := e.state(ctx, run)
@@ -19,6 +19,8 @@ func (e *Engine) Cancel(ctx context.Context, run, by, note string) error {
 			return err
 		case s.Finished:
 			return fmt.Errorf("run %s: %w", run, journal.ErrClosed)
+		case s.Imported:
+			return fmt.Errorf("run %s: %w", run, journal.ErrImported)
 		case s.CancelAsked:
 			return nil
 		}

@@ -200,7 +200,7 @@ func (e *Engine) Await(ctx context.Context, run string) error {
 
 // stoppedOtherwise says whether nobody drives a run, and time or an answer are not what it waits for.
 func stoppedOtherwise(s *journal.State) bool {
-	return s.Owner == "" && (s.Stopped != journal.StopWaiting || s.Late > 0 || s.Unconfirmed)
+	return s.Owner == "" && (s.Imported || s.Stopped != journal.StopWaiting || s.Late > 0 || s.Unconfirmed)
 }
 
 func unixNano(t time.Time) int64 {

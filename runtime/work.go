@@ -51,7 +51,7 @@ func (e *Engine) next(ctx context.Context, after string) (string, error) {
 
 // canGoOn says whether a run can be driven now. A cancelled one can always be closed.
 func (e *Engine) canGoOn(s *journal.State) bool {
-	if !s.CancelAsked && e.waitsForSomebody(s) {
+	if s.Imported || !s.CancelAsked && e.waitsForSomebody(s) {
 		return false
 	}
 	return e.mayClaim(s, false) == nil

@@ -1,0 +1,66 @@
+package runtime_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/runtime"
+)
+
+// A run that was imported before it was finished is somebody else's to drive, and nobody is asked about it here.
+func TestAnImportedRunIsDrivenElsewhere(t *testing.T) {
+	for _, toolName := range []string{"nap", "ask"} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newMachine(t, map[string]tool{
+				"nap": napping(t, time.Hour),
+				"ask": func(g *guest, _ string) string { return g.must("approve", encoded(t, map[uint64]any{1: "may I?"})) },
+			})
+			p := m.start(nil)
+			if _, err := m.drive(p, steps(toolName)); err == nil {
+				t.Fatal("it did not wait")
+			}
+			run, at := "", uint64(0)
+			for s, err := range p.store.List(t.Context(), journal.Query{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				run, at = s.Run, s.Len
+			}
+			note := journal.Entry{Kind: journal.Record, Name: journal.RecordImported, Time: math.MaxInt64}
+			if err := p.store.Append(t.Context(), run, at, note); err != nil {
+				t.Fatal(err)
+			}
+			if m.status() != journal.Elsewhere {
+				t.Errorf("it is %s", m.status())
+			}
+			time.Sleep(2 * time.Hour) // the bubble's clock
+			p = m.start(nil)
+			if worked := work(t, p); len(worked) != 0 {
+				t.Errorf("it was driven: %v", worked)
+			}
+			for item, err := range p.Inbox(t.Context()) {
+				t.Errorf("the inbox has %+v, %v", item, err)
+			}
+			if err := p.Await(t.Context(), run); err != nil {
+				t.Errorf("await: %v", err)
+			}
+			_, driven := m.drive(p, steps(toolName))
+			for what, err := range map[string]error{
+				"drive":  driven,
+				"answer": p.Answer(t.Context(), run, "s1/1", runtime.Answer{Yes: true, By: "me"}),
+				"cancel": p.Cancel(t.Context(), run, "me", ""),
+			} {
+				if !errors.Is(err, journal.ErrImported) {
+					t.Errorf("%s: %v, want %v", what, err, journal.ErrImported)
+				}
+			}
+			if got := m.log(); got[len(got)-1] != "record imported" && got[len(got)-1] != "record" {
+				t.Errorf("the log goes on: %v", got)
+			}
+		})
+	}
+}
