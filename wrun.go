@@ -19,6 +19,7 @@ import (
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
+	"github.com/wrun-dev/wrun/journal/bundle"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -358,6 +359,26 @@ func (h *Host) WriteFiles(ctx context.Context, run, dir string) ([]runtime.File,
 
 // Status returns a run's status, with what is known of the process that drives it.
 func (h *Host) Status(s *journal.State) journal.Status { return h.engine.Status(s) }
+
+// Backup writes the whole journal to w as one bundle, while it is used. See boltdb.Journal.Backup; boltdb.Restore puts it back.
+func (h *Host) Backup(ctx context.Context, w io.Writer, opts boltdb.CopyOptions) (bundle.Counts, error) {
+	return h.journal.Backup(ctx, w, opts)
+}
+
+// Compact gives back what is free in the journal's file, while it is used. See boltdb.Journal.Compact.
+func (h *Host) Compact(ctx context.Context, opts boltdb.CopyOptions) (boltdb.Compacted, error) {
+	return h.journal.Compact(ctx, opts)
+}
+
+// Export writes one run to w as a bundle. See boltdb.Journal.Export.
+func (h *Host) Export(ctx context.Context, run string, w io.Writer, opts boltdb.CopyOptions) (bundle.Counts, error) {
+	return h.journal.Export(ctx, run, w, opts)
+}
+
+// Import takes a run from a bundle. See boltdb.Journal.Import.
+func (h *Host) Import(ctx context.Context, r io.Reader, opts boltdb.ImportOptions) (boltdb.Imported, error) {
+	return h.journal.Import(ctx, r, opts)
+}
 
 // Journal returns the journal, for reading.
 func (h *Host) Journal() journal.Journal { return h.journal }

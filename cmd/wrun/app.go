@@ -34,6 +34,7 @@ type app struct {
 	noMigrate            bool
 	json, quiet, verbose bool
 	stats                bool // say what driving took
+	bundled              bool // the run is out of a bundle, and cannot be gone on with
 
 	saying sync.Mutex // guards errOut while a run is driven, and saved
 	saved  []string   // the commands that record replies which could not be recorded

@@ -164,6 +164,19 @@ It was written by an older version, and --no-migrate said to leave it as it is. 
 flag a copy of the file is kept beside it, and the journal is brought up to date in one step;
 older versions of wrun refuse it from then on.`}
 
+	codeOccupied = code{"W0311", exitUsage, "there is something already", `
+Nothing is replaced that is not named. --force replaces the file of a bundle. Where a journal is
+in the place of the one that is restored, --force puts it aside under another name, beside it.`}
+	codeNotBundle = code{"W0312", exitUsage, "not a bundle of that sort", `
+"wrun backup" and "wrun export" write bundles: the first of a whole journal, which "wrun restore"
+puts back, the second of one run, which "wrun import", "wrun show" and "wrun log" take. This is
+neither, or the other one. Nothing was written.`}
+	codeBundleDamaged = code{"W0313", exitDamaged, "the bundle is damaged", `
+The bundle is cut off or has changed since it was written, or what is in it breaks the rules of
+logs. Nothing of it can be seen in any journal. Get another copy of it.`}
+	codeBundleNewer = code{"W0314", exitDamaged, "the bundle needs a newer wrun", `
+A newer version of wrun wrote it. Nothing was written.`}
+
 	codeUncertain = code{"W0401", exitUncertain, "outcome unknown", `
 An effect that must not be repeated was announced in the journal, and no outcome is
 recorded: the process died, or the other side broke off, in between. Nobody can know
@@ -221,7 +234,9 @@ the log as late ("wrun log RUN"). Look at what it means for the run, then say so
 "wrun resolve RUN --acknowledge", and "wrun resume RUN" goes on.`}
 	codeRestored = code{"W0410", exitUncertain, "the run was restored from a backup", `
 The log may be older than the world: what it is about to do may have happened after the
-backup was made.`}
+backup was made. Look with the provider. If it has done nothing that the log does not know,
+say so with "wrun resolve RUN --confirm", and "wrun resume RUN" goes on. If it has, "wrun
+cancel RUN" closes the run.`}
 	codeLimit = code{"W0411", exitLimit, "a limit was reached", `
 The tool used up its time, its fuel, its memory or its output. The run is closed. A limit
 of fuel is the manifest's or the run's own, --fuel, whichever is lower, and is reached at
@@ -354,6 +369,7 @@ var codes = []code{
 	codeAgent, codeModelChoice, codeNoModel, codeModelKey,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
+	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"compress/gzip"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -8,7 +10,24 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// damage makes a journal that cannot be used: damage KIND FILE, where FILE is a good journal to begin with.
+// oldJournal puts a journal of an earlier version where it can be used: oldjournal FOLDER FILE, with a folder of testdata/journals.
+func oldJournal(ts *testscript.TestScript, neg bool, args []string) {
+	path, folder := ts.MkAbs(args[1]), filepath.Join("..", "..", "testdata", "journals", args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+	for _, beside := range []string{".blobs", ".owners"} {
+		ts.Check(os.CopyFS(path+beside, os.DirFS(filepath.Join(folder, "journal.db"+beside))))
+	}
+	packed, err := os.Open(filepath.Join(folder, "journal.db.gz"))
+	ts.Check(err)
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	ts.Check(err)
+	b, err := io.ReadAll(z)
+	ts.Check(err)
+	ts.Check(os.WriteFile(path, b, 0o600))
+}
+
+// damage makes a file that cannot be used: damage KIND FILE, where FILE is a good journal or bundle to begin with.
 func damage(ts *testscript.TestScript, neg bool, args []string) {
 	path := ts.MkAbs(args[1])
 	ts.Check(os.MkdirAll(filepath.Dir(path), 0o700))
@@ -37,6 +56,12 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 			return tx.Bucket([]byte("wrun")).Put([]byte("schema"), []byte{0, 0, 0, 0, 0, 0, 0, 99})
 		}))
 		ts.Check(db.Close())
+	case "tail": // the last byte is missing
+		info, err := os.Stat(path)
+		ts.Check(err)
+		ts.Check(os.Truncate(path, info.Size()-1))
+	case "newer-bundle": // a header with format 99
+		ts.Check(os.WriteFile(path, []byte("wrun bundle\n\x01\x00\x00\x00\x04\xa1\x01\x18\x63"), 0o600))
 	case "held":
 		hold(ts, path+".lock")
 	default:

@@ -18,13 +18,16 @@ import (
 
 func newLog(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "log RUN",
+		Use:   "log RUN|FILE",
 		Short: "Show a run's log, entry by entry",
-		Args:  cobra.ExactArgs(1),
+		Long: `Show a run's log, entry by entry.
+
+FILE is one that "wrun export" wrote: it is looked at where it is, and imported nowhere.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), false, func(h *wrun.Host) error {
+			return a.reading(c.Context(), args[0], func(h *wrun.Host, run string) error {
 				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-				for e, err := range h.Journal().Read(c.Context(), args[0], 0) {
+				for e, err := range h.Journal().Read(c.Context(), run, 0) {
 					if err != nil {
 						rows.Flush()
 						return err

@@ -28,7 +28,7 @@ type problem struct {
 
 // problem finds the words for an error.
 func (a *app) problem(err error) problem {
-	for _, find := range []func(error) (problem, bool){a.agentProblem, a.runProblem, a.journalProblem, a.grantProblem, a.inputProblem} {
+	for _, find := range []func(error) (problem, bool){a.agentProblem, a.runProblem, a.bundleProblem, a.journalProblem, a.grantProblem, a.inputProblem} {
 		if p, ok := find(err); ok {
 			if p.exit == 0 {
 				p.exit = p.code.exit
@@ -118,7 +118,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.As(err, &late):
 		return problem{code: codeLate, next: a.cmd("log "+late.Run) + ", then " + a.cmd("resolve "+late.Run+" --acknowledge")}, true
 	case errors.As(err, &restored):
-		return problem{code: codeRestored, next: a.cmd("show " + restored.Run)}, true
+		return problem{code: codeRestored, next: a.cmd("show "+restored.Run) + "\n" + a.cmd("resolve "+restored.Run+" --confirm")}, true
 	case errors.As(err, &soon):
 		return problem{code: codeTooSoon, next: "the same command after that, or with --now"}, true
 	case errors.Is(err, runtime.ErrContradicted):

@@ -75,7 +75,7 @@ func (a *app) nextOfRun(c code, run string) string {
 		return moreToCompile + a.cmd("resume "+run)
 	case codeOpen:
 		return a.cmd("resume "+run) + "\n" + a.cmd("cancel "+run)
-	case codeNothingOpen, codeClosed, codeNoStep, codeNothingToUndo, codeContradicted:
+	case codeNothingOpen, codeClosed, codeNoStep, codeNothingToUndo, codeContradicted, codeImported:
 		return a.cmd("show " + run)
 	}
 	return ""

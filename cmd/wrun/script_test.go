@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "model": modelCommand, "json": jsonCommand, "size": sizeIs, "badmodule": badModule, "damage": damage, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
+			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "model": modelCommand, "json": jsonCommand, "size": sizeIs, "badmodule": badModule, "damage": damage, "oldjournal": oldJournal, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
 			"filesrun": filesRun, "listen": listen, "hears": hears, "ask": askServer,
 		},
 	})

@@ -15,22 +15,24 @@ import (
 func newShow(a *app) *cobra.Command {
 	var files, artifact string
 	c := &cobra.Command{
-		Use:   "show RUN",
+		Use:   "show RUN|FILE",
 		Short: "Show what a run is made of and what came of each step",
 		Long: `Show what a run is made of, what came of each step, and which artifacts it has.
+
+FILE is one that "wrun export" wrote: it is looked at where it is, and imported nowhere.
 
 With --artifact the bytes of one of them are written to standard output, as they are; with --files the
 files of its workspace into a directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.with(c.Context(), false, func(h *wrun.Host) error {
+			return a.reading(c.Context(), args[0], func(h *wrun.Host, run string) error {
 				switch {
 				case c.Flags().Changed("files"):
-					return a.writeFiles(c, h, args[0], files)
+					return a.writeFiles(c, h, run, files)
 				case c.Flags().Changed("artifact"):
-					return a.writeArtifact(c, h, args[0], artifact)
+					return a.writeArtifact(c, h, run, artifact)
 				}
-				p, err := readPicture(c.Context(), h, args[0])
+				p, err := readPicture(c.Context(), h, run)
 				if err != nil {
 					return err
 				}
@@ -109,6 +111,9 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 func (a *app) nextOf(p *picture, status journal.Status) []string {
 	run := p.state.Run
 	var next []string
+	if a.bundled {
+		return nil
+	}
 	if p.state.Late > 0 {
 		next = append(next, a.cmd("resolve "+run+" --acknowledge"))
 	}

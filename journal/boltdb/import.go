@@ -41,8 +41,8 @@ type Imported struct {
 // removes the rest. Memory grows by some bytes for each blob, not with the log. Tool state does not change: what the run wrote belongs to
 // the journal that it comes from.
 //
-// Errors: ErrExists for the id of a run that is there, ErrRemoved, ErrOtherBundle, those of bundle.Reader, ErrDamaged for a log that
-// breaks its chain or the rules or lacks a blob, ErrNewer, ErrBusy when other maintenance is under way, ErrNoSpace, ErrUnusable, ctx.Err().
+// Errors: ErrExists for the id of a run that is there, ErrRemoved, ErrOtherBundle, those of bundle.Reader, bundle.ErrDamaged also for a
+// log that breaks its chain or the rules or lacks a blob, ErrBusy when other maintenance is under way, ErrNoSpace, ErrUnusable, ctx.Err().
 func (j *Journal) Import(ctx context.Context, r io.Reader, opts ImportOptions) (Imported, error) {
 	release, err := j.maintain(ctx, "import")
 	if err != nil {
@@ -50,8 +50,8 @@ func (j *Journal) Import(ctx context.Context, r io.Reader, opts ImportOptions) (
 	}
 	defer release()
 	done, err := j.imports(ctx, r, opts)
-	if err != nil {
-		err = fmt.Errorf("import into %s: %w", j.path, noSpace(err))
+	if err = noSpace(err); err != nil && !opts.Plain {
+		err = fmt.Errorf("import into %s: %w", j.path, err)
 	}
 	return done, err
 }
@@ -109,7 +109,7 @@ func (i *importing) begin(ctx context.Context) error {
 	run := i.state.Run
 	return i.j.update(ctx, func(tx *bbolt.Tx) error {
 		if tx.Bucket(statesBucket).Get([]byte(run)) != nil {
-			return fmt.Errorf("%w: a run with the id %s", journal.ErrExists, run)
+			return fmt.Errorf("there is a run with the id %s: %w", run, journal.ErrExists)
 		}
 		if tx.Bucket(goneBucket).Get([]byte(run)) != nil {
 			return fmt.Errorf("%w: %s", journal.ErrRemoved, run)
@@ -176,7 +176,7 @@ func (i *importing) flush(ctx context.Context) error {
 		for _, record := range i.batch {
 			e, err := takeRecord(tx, i.state, record)
 			if err != nil {
-				return fmt.Errorf("run %s, entry %d: %w", i.state.Run, i.state.Len, err)
+				return ofBundle(fmt.Errorf("run %s, entry %d: %w", i.state.Run, i.state.Len, err))
 			}
 			i.named.add(e)
 		}
@@ -195,9 +195,9 @@ func (i *importing) checkBlobs() error {
 		n, ok := i.stored[d]
 		switch {
 		case !ok:
-			return fmt.Errorf("%w: the log names blob %s, which is not in the bundle", journal.ErrDamaged, d.Short())
+			return fmt.Errorf("%w: the log names blob %s, which is not there", bundle.ErrDamaged, d.Short())
 		case size >= 0 && n != size:
-			return fmt.Errorf("%w: blob %s has %d bytes, its entry says %d", journal.ErrDamaged, d.Short(), n, size)
+			return fmt.Errorf("%w: blob %s has %d bytes, its entry says %d", bundle.ErrDamaged, d.Short(), n, size)
 		}
 	}
 	return nil

@@ -55,8 +55,9 @@ type Restored struct {
 // takes its place; a crash leaves what was there before or the whole new journal. Its id is the old one's, because idempotency keys are
 // made of it. Every run that is not finished gets an entry restored. Handles on a journal that was there stop with ErrForeign.
 //
-// Blobs are added to those that are beside path already. Errors: ErrOccupied, ErrOtherBundle, those of bundle.Reader, ErrForeign where
-// what is there is no file, ErrDamaged for a log that breaks its chain or the rules, ErrBusy, ErrNoSpace, ctx.Err().
+// Blobs are added to those that are beside path already. Errors: ErrOccupied, ErrOtherBundle, those of bundle.Reader, bundle.ErrDamaged
+// also for a log that breaks its chain or the rules or lacks a blob, ErrForeign where what is there is no file, ErrBusy, ErrNoSpace,
+// ctx.Err().
 func Restore(ctx context.Context, path string, r io.Reader, opts RestoreOptions) (done Restored, err error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -120,7 +121,7 @@ func restore(ctx context.Context, path string, r io.Reader, opts RestoreOptions)
 	}
 	opts.hooks.at("filled")
 	for fault := range journal.Verify(ctx, unplaced{b.db, shelf}) {
-		return done, fmt.Errorf("what was put back is not right: %w", fault)
+		return done, ofBundle(fault)
 	}
 	if err := b.finish(); err != nil {
 		return done, err
@@ -160,7 +161,7 @@ func (b *rebuild) fill(ctx context.Context, in *bundle.Reader, shelf *blobs, pro
 			switch f.Type {
 			case bundle.TypeRecord:
 				told.Entries++
-				err = b.log(f.Log.Run, f.Log.From, [][]byte{f.Record})
+				err = ofBundle(b.log(f.Log.Run, f.Log.From, [][]byte{f.Record}))
 			case bundle.TypeKey:
 				told.Keys++
 				err = b.key(kvKey(f.Key.Space, f.Key.Key), value{version: f.Key.Version, lives: !f.Key.Deleted, bytes: f.Key.Value})
@@ -179,6 +180,17 @@ func (b *rebuild) fill(ctx context.Context, in *bundle.Reader, shelf *blobs, pro
 			progress(told)
 		}
 	}
+}
+
+// ofBundle says of an error of a log that it is the bundle's.
+func ofBundle(err error) error {
+	switch {
+	case errors.Is(err, journal.ErrDamaged):
+		return fmt.Errorf("%w: %w", bundle.ErrDamaged, err)
+	case errors.Is(err, journal.ErrNewer):
+		return fmt.Errorf("%w: %w", bundle.ErrNewer, err)
+	}
+	return err
 }
 
 // restored appends to every run that is not finished that it comes from a backup, and counts them.

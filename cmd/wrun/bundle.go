@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
+	"github.com/wrun-dev/wrun/journal/bundle"
+	"github.com/wrun-dev/wrun/toolabi"
+)
+
+// bundleProblem knows what can be wrong with a bundle.
+func (a *app) bundleProblem(err error) (problem, bool) {
+	for _, k := range []struct {
+		is   error
+		code code
+		next string
+	}{
+		{bundle.ErrForeign, codeNotBundle, ""},
+		{boltdb.ErrOtherBundle, codeNotBundle, ""},
+		{bundle.ErrDamaged, codeBundleDamaged, ""},
+		{bundle.ErrNewer, codeBundleNewer, ""},
+		{boltdb.ErrOccupied, codeOccupied, "the same command, with --force"},
+	} {
+		if errors.Is(err, k.is) {
+			return problem{code: k.code, next: k.next}, true
+		}
+	}
+	return problem{}, false
+}
+
+// writeBundle writes a bundle to a file, or to standard output for "-".
+func (a *app) writeBundle(c *cobra.Command, file string, force bool, write func(io.Writer) error) error {
+	if file == "-" {
+		if f, ok := a.out.(*os.File); ok && isTerminal(f) {
+			return usage(c, "a bundle is not written to a terminal: name a FILE")
+		}
+		if a.json {
+			return usage(c, "--json writes to standard output: name a FILE")
+		}
+		return write(outputWriter{a})
+	}
+	err := bundle.Write(file, force, write)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("write %s: %w", file, occupied{err})
+	}
+	return err
+}
+
+// occupied is boltdb.ErrOccupied for a file.
+type occupied struct{ error }
+
+func (occupied) Is(target error) bool { return target == boltdb.ErrOccupied }
+
+// outputWriter writes to standard output; its errors have the code for that.
+type outputWriter struct{ a *app }
+
+func (w outputWriter) Write(b []byte) (int, error) {
+	if err := w.a.write(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// openBundle opens a bundle, or standard input for "-".
+func (a *app) openBundle(file string) (io.ReadCloser, error) {
+	if file == "-" {
+		return io.NopCloser(a.in), nil
+	}
+	info, err := os.Stat(file) // first: opening a pipe waits for somebody at its other end
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &codedError{codeFile, fmt.Errorf("%s is no regular file; standard input is -", file)}
+	}
+	return os.Open(file)
+}
+
+// progress returns what shows how far a copy is: on a terminal, a line from the second second on. done takes it away.
+func (a *app) progress(what string) (told func(boltdb.Progress), done func()) {
+	f, ok := a.errOut.(*os.File)
+	if a.quiet || a.json || !ok || !isTerminal(f) {
+		return nil, func() {}
+	}
+	next, shown := time.Now().Add(time.Second), false
+	return func(p boltdb.Progress) {
+			if now := time.Now(); now.After(next) {
+				next, shown = now.Add(250*time.Millisecond), true
+				a.saying.Lock()
+				defer a.saying.Unlock()
+				fmt.Fprintf(a.errOut, "\r%s: %s\x1b[K", what, progressWords(p))
+			}
+		}, func() {
+			if shown {
+				a.saying.Lock()
+				defer a.saying.Unlock()
+				fmt.Fprint(a.errOut, "\r\x1b[K")
+			}
+		}
+}
+
+func progressWords(p boltdb.Progress) string {
+	text := fmt.Sprintf("%d entries, %s", p.Entries, bytesWords(p.Bytes))
+	if p.Blobs > 0 {
+		text += fmt.Sprintf(", %d blobs", p.Blobs)
+	}
+	return text
+}
+
+// bytesWords is a number of bytes for people.
+func bytesWords(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	case n < 10_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// reading is with for what looks at one run, which can also be named by the file of a bundle. That is unpacked into a directory of its
+// own, which is removed again. f is given the run's id.
+func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run string) error) (err error) {
+	if !bundle.Is(run) {
+		return a.with(ctx, false, func(h *wrun.Host) error { return f(h, run) })
+	}
+	in, err := os.Open(run)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	dir, err := os.MkdirTemp("", "wrun-bundle-") // mode 0700
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	unpacked := &app{in: a.in, out: a.out, errOut: a.errOut, json: a.json, quiet: a.quiet, verbose: a.verbose, configDir: a.configDir}
+	unpacked.journalPath, unpacked.lockTimeout = filepath.Join(dir, "journal.db"), a.lockTimeout
+	told, done := a.progress("unpacking")
+	return unpacked.with(ctx, true, func(h *wrun.Host) error {
+		imported, err := h.Import(ctx, in, boltdb.ImportOptions{Plain: true, Progress: told})
+		done()
+		if err != nil {
+			return fmt.Errorf("%s: %w", run, err)
+		}
+		a.say("of %s, exported from the journal %s", toolabi.CleanLine(run, 300), imported.From.Short())
+		a.bundled = true
+		return f(h, imported.Run)
+	})
+}
+
+// taken says of an id that it names another run.
+func taken(err error) error {
+	if errors.Is(err, journal.ErrExists) {
+		return &codedError{codeOtherRun, err}
+	}
+	return err
+}
