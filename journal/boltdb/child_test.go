@@ -53,6 +53,16 @@ func childMain(mode string, args []string) error {
 			return err
 		}
 		return childAppend(ctx, j, args[1], n)
+	case "append and compact":
+		go func() {
+			for {
+				if _, err := j.Compact(ctx, boltdb.CopyOptions{}); err != nil {
+					fmt.Println("ERROR", err)
+					return
+				}
+			}
+		}()
+		return childAppend(ctx, j, args[1], 0)
 	case "fill":
 		return childFill(ctx, j)
 	case "count":

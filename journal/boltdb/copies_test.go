@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
@@ -601,17 +602,7 @@ func TestABackupTakesAsMuchMemoryHoweverLargeTheJournal(t *testing.T) {
 		t.Skip("SKIPPED: it writes 200 MB")
 	}
 	j := create(t, t.TempDir())
-	const entries, each = 3200, 60
-	e := journal.Entry{Kind: journal.Record, Time: 3, Name: "x", Body: bytes.Repeat([]byte("0123456789abcdef"), journal.MaxInline/16)}
-	for run := range entries / each {
-		es := []journal.Entry{created()}
-		for range each {
-			es = append(es, e)
-		}
-		if err := j.Append(t.Context(), fmt.Sprint("run-", run), 0, es...); err != nil {
-			t.Fatal(err)
-		}
-	}
+	large(t, j, 3200)
 	if _, _, err := j.Put(t.Context(), io.LimitReader(zeros{}, 40<<20)); err != nil {
 		t.Fatal(err)
 	}
@@ -630,6 +621,99 @@ func TestABackupTakesAsMuchMemoryHoweverLargeTheJournal(t *testing.T) {
 	t.Logf("%.1f MB in all, %.1f MB of memory at most", float64(counter)/1e6, float64(most-before)/1e6)
 	if counter < 200<<20 || most-before > 5*(8<<20) { // it takes about 8 MB
 		t.Errorf("%d bytes took %d of memory", counter, most-before)
+	}
+}
+
+// large makes so many entries of 64 KiB, in runs of 60.
+func large(t *testing.T, j *boltdb.Journal, entries int) {
+	t.Helper()
+	const each = 60
+	e := journal.Entry{Kind: journal.Record, Time: 3, Name: "x", Body: bytes.Repeat([]byte("0123456789abcdef"), journal.MaxInline/16)}
+	for run := range entries / each {
+		es := []journal.Entry{created()}
+		for range each {
+			es = append(es, e)
+		}
+		if err := j.Append(t.Context(), fmt.Sprint("large-", run), 0, es...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Another process appends while a large journal is backed up and compacted. It may wait as long as people do not notice, and here five
+// times as long.
+func TestNobodyWaitsForACopy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: it writes 100 MB")
+	}
+	j := create(t, t.TempDir())
+	large(t, j, 1600)
+	c := start(t, "append", j.Path(), "theirs", "600")
+	c.expect(t, "ACK")
+	ended := make(chan int, 1)
+	go func() { ended <- c.rest(t) }()
+	backups, compactions := 0, 0
+	for acked := -1; acked < 0; {
+		if _, err := j.Backup(t.Context(), io.Discard, boltdb.CopyOptions{}); err != nil {
+			t.Error(err)
+		}
+		backups++
+		select {
+		case acked = <-ended:
+			if acked != 600 {
+				t.Fatalf("%d were acknowledged: %s", acked, c.last)
+			}
+			continue
+		default:
+		}
+		if _, err := j.Compact(t.Context(), boltdb.CopyOptions{}); err != nil {
+			t.Error(err)
+		}
+		compactions++
+	}
+	var longest string
+	if _, err := fmt.Sscanf(c.last, "LONGEST %s", &longest); err != nil {
+		t.Fatalf("%s: %v", c.last, err)
+	}
+	t.Logf("%d backups, %d compactions; the longest of 600 appends took %s", backups, compactions, longest)
+	if d, err := time.ParseDuration(longest); err != nil || d > 5*time.Second {
+		t.Errorf("an append took %s, %v", longest, err)
+	}
+	if got := length(t, j, "theirs"); got != 601 {
+		t.Errorf("the log has %d entries, want 601", got)
+	}
+}
+
+// What is no file is not taken for a journal that may be replaced.
+func TestWhatIsNoFileIsNotReplaced(t *testing.T) {
+	b := backup(t, stocked(t, t.TempDir()))
+	for name, make := range map[string]func(path string) error{
+		"a directory":      func(path string) error { return os.Mkdir(path, 0o700) },
+		"a link":           func(path string) error { return os.Symlink(filepath.Dir(path), path) },
+		"a link to no one": func(path string) error { return os.Symlink(path+".none", path) },
+		"a pipe":           mkfifo,
+	} {
+		path := filepath.Join(t.TempDir(), "journal.db")
+		if err := make(path); err != nil {
+			t.Logf("SKIPPED: %s: %v", name, err)
+			continue
+		}
+		before, _ := os.Lstat(path)
+		for _, force := range []bool{false, true} {
+			if _, err := boltdb.Restore(t.Context(), path, bytes.NewReader(b), boltdb.RestoreOptions{Force: force}); !errors.Is(err, journal.ErrForeign) {
+				t.Errorf("%s: %v, want %v", name, err, journal.ErrForeign)
+			}
+		}
+		if now, err := os.Lstat(path); err != nil || now.Mode() != before.Mode() {
+			t.Errorf("%s is %v now, %v", name, now, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file") // where a directory should be
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := boltdb.Restore(t.Context(), filepath.Join(file, "journal.db"), bytes.NewReader(b), boltdb.RestoreOptions{}); err == nil {
+		t.Error("a journal was made below a file")
 	}
 }
 

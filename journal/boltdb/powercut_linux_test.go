@@ -1,8 +1,10 @@
 package boltdb_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,23 +16,27 @@ import (
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
+	"github.com/wrun-dev/wrun/journal/bundle"
 )
 
 // TestNothingAcknowledgedIsLostInAPowerCut cuts a file system off its device, without letting it write what it still
 // holds in memory, in the middle of appends. It fails when syncs are left out: go test -tags broken_nosync.
 func TestNothingAcknowledgedIsLostInAPowerCut(t *testing.T) {
-	for _, old := range []bool{false, true} {
-		t.Run(fmt.Sprint("journal was there before: ", old), func(t *testing.T) {
+	for _, how := range []struct {
+		mode string
+		old  bool
+	}{{"append", false}, {"append", true}, {"append and compact", true}} {
+		t.Run(fmt.Sprint(how.mode, ", journal was there before: ", how.old), func(t *testing.T) {
 			disk := newDisk(t)
 			path := filepath.Join(disk.dir, "state", "journal.db")
-			if old {
+			if how.old {
 				disk.mount(t)
 				create(t, filepath.Dir(path)).Close()
 				disk.unmount(t) // which writes everything to the device
 			}
 			for i := range 4 {
 				disk.mount(t)
-				c := start(t, "append", path, "r", "0")
+				c := start(t, how.mode, path, "r", "0")
 				acked := ""
 				for range 10 + 7*i {
 					acked = c.expect(t, "ACK")
@@ -164,5 +170,78 @@ func TestAFullDiskRefusesAndGoesOn(t *testing.T) {
 	}
 	if err := j.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A copy for which there is no room leaves everything as it was, at whichever point the room ends.
+func TestAFullDiskStopsACopy(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: filling a disk needs root")
+	}
+	big := stocked(t, t.TempDir())
+	large(t, big, 60)
+	b := backup(t, big)
+	for kb := 0; kb <= 10000; kb += 1000 { // of which a copy takes half
+		dir := t.TempDir()
+		if err := unix.Mount("none", dir, "tmpfs", 0, "size=32m"); err != nil {
+			t.Skip("SKIPPED: no disk to fill: ", err)
+		}
+		t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+		j := stocked(t, dir)
+		large(t, j, 60)
+		want := look(t, j)
+		filler, err := os.Create(filepath.Join(dir, "filler"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := func() int64 {
+			var s unix.Statfs_t
+			if err := unix.Statfs(dir, &s); err != nil {
+				t.Fatal(err)
+			}
+			return int64(s.Bavail) * s.Bsize
+		}
+		if _, err := filler.Write(make([]byte, max(0, left()-int64(kb)<<10))); err != nil {
+			t.Fatal(err)
+		}
+		full := 0
+		for what, err := range map[string]error{
+			"compact": func() error { _, err := j.Compact(t.Context(), boltdb.CopyOptions{}); return err }(),
+			"backup": bundle.Write(filepath.Join(dir, "all.backup"), false, func(w io.Writer) error {
+				_, err := j.Backup(t.Context(), w, boltdb.CopyOptions{})
+				return err
+			}),
+			"restore": func() error {
+				_, err := boltdb.Restore(t.Context(), filepath.Join(dir, "other.db"), bytes.NewReader(b), boltdb.RestoreOptions{})
+				return err
+			}(),
+		} {
+			if err != nil && !errors.Is(err, journal.ErrNoSpace) && !errors.Is(err, unix.ENOSPC) {
+				t.Errorf("%d KiB, %s: %v, want %v", kb, what, err, journal.ErrNoSpace)
+			}
+			if err != nil {
+				full++
+			}
+		}
+		t.Logf("%d KiB: %d of 3 were refused", kb, full)
+		if kb == 0 && full != 3 {
+			t.Errorf("on a full disk %d of 3 were refused", full)
+		}
+		if err := errors.Join(filler.Close(), os.Remove(filler.Name()), j.Close()); err != nil {
+			t.Fatal(err)
+		}
+		j = open(t, j.Path())
+		if got := look(t, j); !got.equal(want) {
+			t.Errorf("%d KiB: the journal holds something else", kb)
+		}
+		if err := begin(t.Context(), j, "later"); err != nil {
+			t.Errorf("%d KiB: %v", kb, err)
+		}
+		if hidden, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(hidden) > 0 {
+			t.Errorf("%d KiB: it leaves %v, %v", kb, hidden, err)
+		}
+		if err := errors.Join(j.Close(), unix.Unmount(dir, 0)); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -7,7 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -114,4 +117,22 @@ func childFill(ctx context.Context, j *boltdb.Journal) error {
 		return nil
 	}
 	return errors.New("the limit was never reached")
+}
+
+func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
+
+// Where the directory may not be written to, nothing is begun.
+func TestADirectoryThatMayNotBeWrittenTo(t *testing.T) {
+	if syscall.Geteuid() == 0 {
+		t.Skip("SKIPPED: root may write everywhere")
+	}
+	j := stocked(t, t.TempDir())
+	b := backup(t, j)
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := boltdb.Restore(t.Context(), filepath.Join(dir, "journal.db"), bytes.NewReader(b), boltdb.RestoreOptions{}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("restore: %v, want %v", err, fs.ErrPermission)
+	}
 }
