@@ -48,6 +48,7 @@ func (a *app) bundleWritten(file string, n bundle.Counts) error {
 	if a.json {
 		return a.line(map[string]any{"file": file, "entries": n.Records, "keys": n.Keys, "removed": n.Removed, "blobs": n.Blobs, "blob_bytes": n.BlobBytes})
 	}
-	a.say("wrote %s: %d entries, %d keys, %d blobs of %s", toolabi.CleanLine(file, 300), n.Records, n.Keys, n.Blobs, bytesWords(int64(n.BlobBytes)))
+	a.say("wrote %s: %s, %s, %s of %s", toolabi.CleanLine(file, 300), number(n.Records, "entry", "entries"), number(n.Keys, "key", "keys"),
+		number(n.Blobs, "blob", "blobs"), bytesWords(int64(n.BlobBytes)))
 	return nil
 }

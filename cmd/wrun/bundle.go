@@ -111,11 +111,19 @@ func (a *app) progress(what string) (told func(boltdb.Progress), done func()) {
 }
 
 func progressWords(p boltdb.Progress) string {
-	text := fmt.Sprintf("%d entries, %s", p.Entries, bytesWords(p.Bytes))
+	text := number(p.Entries, "entry", "entries") + ", " + bytesWords(p.Bytes)
 	if p.Blobs > 0 {
-		text += fmt.Sprintf(", %d blobs", p.Blobs)
+		text += ", " + number(p.Blobs, "blob", "blobs")
 	}
 	return text
+}
+
+// number is how many there are of something.
+func number(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // bytesWords is a number of bytes for people.
@@ -123,9 +131,9 @@ func bytesWords(n int64) string {
 	switch {
 	case n < 10_000:
 		return fmt.Sprintf("%d bytes", n)
-	case n < 10_000_000:
+	case n < 1_000_000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 10_000_000_000:
+	case n < 1_000_000_000:
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)

@@ -31,7 +31,7 @@ from, or things would be done twice. "wrun fork" makes a run of it that can be d
 				if a.json {
 					return a.line(map[string]any{"run": r.Run, "entries": r.Entries, "blobs": r.Blobs, "finished": r.Finished, "from": r.From.String()})
 				}
-				a.say("imported %s: %d entries, %d blobs", r.Run, r.Entries, r.Blobs)
+				a.say("imported %s: %s, %s", r.Run, number(r.Entries, "entry", "entries"), number(r.Blobs, "blob", "blobs"))
 				if !r.Finished {
 					a.say("it is not finished: it can be read here, and is driven where it came from")
 				}

@@ -52,7 +52,7 @@ somebody has looked, and says "wrun resolve RUN --confirm".`,
 				a.say("the journal that was there is %s now", r.Kept)
 			}
 			if r.Unfinished > 0 {
-				a.say("%d runs are not finished; what they do next may have happened already: %s", r.Unfinished, a.cmd("ls"))
+				a.say("runs that are not finished: %d; what they do next may have happened already: %s", r.Unfinished, a.cmd("ls"))
 			}
 			return nil
 		},
