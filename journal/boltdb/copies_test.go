@@ -591,7 +591,7 @@ func TestForgedBundlesAreRefused(t *testing.T) {
 func nothingLeft(t *testing.T, j *boltdb.Journal) {
 	t.Helper()
 	marks, entries, err := boltdb.Leftovers(t.Context(), j)
-	if n := runs(t, j); n != 0 || marks != 0 || entries != 0 || err != nil {
+	if n := runs(t, j, journal.Query{}); n != 0 || marks != 0 || entries != 0 || err != nil {
 		t.Errorf("left: %d runs, %d marks, %d entries, %v", n, marks, entries, err)
 	}
 }

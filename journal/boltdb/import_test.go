@@ -120,7 +120,7 @@ func TestALongLogIsCarriedElsewhere(t *testing.T) {
 	boltdb.OnPoint(to, func(point string) {
 		if point == "part" {
 			seen++
-			if got := runs(t, to); got != 0 {
+			if got := runs(t, to, journal.Query{}); got != 0 {
 				t.Error("it is listed before all of it is there")
 			}
 			if err := begin(t.Context(), to, "long"); !errors.Is(err, journal.ErrBusy) {

@@ -125,14 +125,6 @@ func (b *rebuild) keepState(tx *bbolt.Tx) error {
 	return putState(tx, b.state)
 }
 
-func putState(tx *bbolt.Tx, s *journal.State) error {
-	v, err := journal.MarshalState(s)
-	if err != nil {
-		return err
-	}
-	return tx.Bucket(statesBucket).Put([]byte(s.Run), seal([]byte(s.Run), v))
-}
-
 func (b *rebuild) log(run string, from uint64, records [][]byte) error {
 	for i, record := range records {
 		if err := b.record(run, from+uint64(i), record); err != nil {
