@@ -116,22 +116,53 @@ func verifyEntry(s *State, e Entry, keys map[stepPhase]bool) error {
 	if chain(before, body) != e.Hash {
 		return fmt.Errorf("%w: it does not fit the chain of hashes", ErrDamaged)
 	}
-	if err := judgeShape(e); err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
 	k := stepPhase{e.Step, e.Phase()}
 	if k.phase != 0 && keys[k] {
 		return fmt.Errorf("%w: a second %s of %s", ErrDamaged, e.Kind, e.Step)
 	}
-	if e.Kind == Result && e.OnCut != Redo && e.Outcome != Denied && !keys[stepPhase{e.Step, uint8(Intent)}] {
+	if e.NeedsIntent() && !keys[stepPhase{e.Step, uint8(Intent)}] {
 		return fmt.Errorf("%w: the result of %s has no intent", ErrDamaged, e.Step)
 	}
 	keys[k] = true
+	return checkRules(s, e)
+}
+
+func checkRules(s *State, e Entry) error {
+	if err := judgeShape(e); err != nil {
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
 	if err := s.Apply(e); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return nil
 }
+
+// NeedsIntent says whether a log that holds e holds an intent of the same step too.
+func (e *Entry) NeedsIntent() bool {
+	return e.Kind == Result && e.OnCut != Redo && e.Outcome != Denied
+}
+
+// Refold adds what Entry.Marshal made of the next entry of a log to s, if it fits the chain and the rules, and leaves s unchanged
+// otherwise. A State with Run set is the beginning. Refold is for those who read a log without believing where they have it from; it does
+// not know which steps there were before, so what has a phase is theirs to look for, and what NeedsIntent. Errors: ErrDamaged, ErrNewer.
+func (s *State) Refold(record []byte) (Entry, error) {
+	before := s.Head
+	if s.Len == 0 {
+		before = ChainStart(s.Run)
+	}
+	if len(record) > len(before)+MaxEntry {
+		return Entry{}, fmt.Errorf("%w: a record has %d bytes", ErrDamaged, len(record))
+	}
+	e, err := Unmarshal(record, before)
+	if err == nil {
+		err = checkRules(s, e)
+	}
+	return e, err
+}
+
+// Same holds a folded log against one that was kept, and says with ErrDamaged that they differ. What came with schema 2 is not
+// compared.
+func (s *State) Same(kept *State) error { return same(s, kept) }
 
 // same holds a state as it was listed against the entries folded. Woken is not compared: it came with schema 2, and a
 // state that was written before lacks it.

@@ -147,7 +147,8 @@ let each other in between two commits, so one that stands still was probably sto
 	codeDamaged = code{"W0305", exitDamaged, "the journal is damaged", `
 What is there was written by wrun and has changed since: it is empty, cut short, or a
 record does not fit its hash. Nothing was executed, and nothing was written. Keep the
-file, and go back to a backup; if nothing was in it yet, delete it.`}
+file. "wrun verify" says what is affected, and "wrun verify --repair FILE" makes a copy of
+what can be read; or go back to a backup. If nothing was in it yet, delete it.`}
 	codeNewer = code{"W0306", exitDamaged, "the journal needs a newer wrun", `
 It was written by a newer version. It was not touched.`}
 	codeNoSpace = code{"W0307", exitFailed, "no space for the journal", `
@@ -176,6 +177,13 @@ The bundle is cut off or has changed since it was written, or what is in it brea
 logs. Nothing of it can be seen in any journal. Get another copy of it.`}
 	codeBundleNewer = code{"W0314", exitDamaged, "the bundle needs a newer wrun", `
 A newer version of wrun wrote it. Nothing was written.`}
+	codeIncomplete = code{"W0317", exitDamaged, "not everything could be repaired", `
+The copy is a whole journal, and holds of the damaged one what could be read. What is missing
+stands above, by run and position. A run that was cut short, or was not finished, may have done
+more than its log says: look at it with "wrun show RUN" before it goes on. The id of a run of
+which nothing is left stays taken. Blobs that are missing are missing in the copy too, and
+"wrun verify" says so. Put the copy in the place of the damaged journal when you have looked,
+and keep that.`}
 
 	codeUncertain = code{"W0401", exitUncertain, "outcome unknown", `
 An effect that must not be repeated was announced in the journal, and no outcome is
@@ -369,7 +377,7 @@ var codes = []code{
 	codeAgent, codeModelChoice, codeNoModel, codeModelKey,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
-	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer,
+	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,

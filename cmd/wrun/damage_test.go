@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"go.etcd.io/bbolt"
@@ -62,6 +66,34 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(os.Truncate(path, info.Size()-1))
 	case "newer-bundle": // a header with format 99
 		ts.Check(os.WriteFile(path, []byte("wrun bundle\n\x01\x00\x00\x00\x04\xa1\x01\x18\x63"), 0o600))
+	case "entry": // one entry of a run, on whatever page it lies: damage entry FILE RUN SEQ
+		db, err := bbolt.Open(path, 0o600, nil)
+		ts.Check(err)
+		seq, err := strconv.ParseUint(args[3], 10, 64)
+		ts.Check(err)
+		ts.Check(db.Update(func(tx *bbolt.Tx) error {
+			b, k := tx.Bucket([]byte("entries")), binary.BigEndian.AppendUint64([]byte(args[2]+"\x00"), seq)
+			v := bytes.Clone(b.Get(k))
+			v[len(v)-1] ^= 1
+			return b.Put(k, v)
+		}))
+		ts.Check(db.Close())
+		// Older pages still have it.
+		all, err := os.ReadFile(path)
+		ts.Check(err)
+		for _, m := range regexp.MustCompile(regexp.QuoteMeta(args[2]+"\x00"+string(binary.BigEndian.AppendUint64(nil, seq)))).FindAllIndex(all, -1) {
+			all[m[1]+40] ^= 2
+		}
+		ts.Check(os.WriteFile(path, all, 0o600))
+	case "meta": // the newer of the two header pages
+		all, err := os.ReadFile(path)
+		ts.Check(err)
+		at := 0
+		if page := os.Getpagesize(); binary.LittleEndian.Uint64(all[page+16+48:]) > binary.LittleEndian.Uint64(all[16+48:]) {
+			at = page
+		}
+		all[at+20] ^= 0xFF
+		ts.Check(os.WriteFile(path, all, 0o600))
 	case "held":
 		hold(ts, path+".lock")
 	default:

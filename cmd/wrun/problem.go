@@ -233,6 +233,10 @@ func (a *app) failedProblem(f *runtime.FailedError) problem {
 
 // journalProblem knows what can be wrong with a journal.
 func (a *app) journalProblem(err error) (problem, bool) {
+	var found *damageError
+	if errors.As(err, &found) {
+		return problem{code: found.code, known: strings.Join(found.known, "\n"), next: found.next}, true
+	}
 	for _, k := range []struct {
 		is   error
 		code code
@@ -245,7 +249,7 @@ func (a *app) journalProblem(err error) (problem, bool) {
 		{journal.ErrOlder, codeOlder, "the same command without --no-migrate"},
 		{journal.ErrImported, codeImported, ""},
 		{journal.ErrRemoved, codeRemoved, "the same command, with another --id"},
-		{journal.ErrDamaged, codeDamaged, ""},
+		{journal.ErrDamaged, codeDamaged, a.cmd("verify")},
 		{journal.ErrBusy, codeBusy, "try again"},
 		{journal.ErrNoSpace, codeNoSpace, ""},
 		{journal.ErrUnusable, codeJournal, a.cmd("ls")},

@@ -117,6 +117,11 @@ func (r *request) add(tx *bbolt.Tx) error {
 		r.err = err
 		return nil
 	}
+	if s.Len == 0 {
+		if r.err = removed(tx, r.run); r.err != nil {
+			return nil
+		}
+	}
 	keys := tx.Bucket(keysBucket)
 	x, err := journal.Extend(s, r.at, r.entries, func(step journal.Step, phase uint8) (bool, error) {
 		return keys.Get(stepKey(r.run, step, phase)) != nil, nil

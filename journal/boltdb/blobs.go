@@ -161,6 +161,36 @@ func (b *blobs) stat(d journal.Digest) (int64, error) {
 	return info.Size(), nil
 }
 
+// files calls fn with the files that have the names of blobs, until it returns an error.
+func (b *blobs) files(fn func(d journal.Digest, path string) error) error {
+	dirs, err := os.ReadDir(b.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look through the blobs: %w", err)
+	}
+	for _, dir := range dirs {
+		if len(dir.Name()) != 2 || !dir.IsDir() {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(b.dir, dir.Name()))
+		if err != nil {
+			return fmt.Errorf("look through the blobs: %w", err)
+		}
+		for _, f := range files {
+			d, err := journal.ParseDigest(f.Name())
+			if err != nil || f.Name()[:2] != dir.Name() {
+				continue
+			}
+			if err := fn(d, filepath.Join(b.dir, dir.Name(), f.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // blobReader checks what it has read when it comes to the end.
 type blobReader struct {
 	f    *os.File
@@ -190,4 +220,39 @@ func (r *contextReader) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return r.r.Read(p)
+}
+
+// take makes a blob of another directory one of this one, by a link if that can be, else by a copy, and says which. The blob was found to
+// be right. It survives a crash once syncAll has returned.
+func (b *blobs) take(ctx context.Context, from *blobs, d journal.Digest) (linked bool, err error) {
+	path := b.path(d)
+	if err := errors.Join(b.mkdir(b.dir), b.mkdir(filepath.Dir(path))); err != nil {
+		return false, err
+	}
+	err = os.Link(from.path(d), path)
+	if err == nil {
+		return true, nil
+	}
+	if errors.Is(err, os.ErrExist) && b.right(d) {
+		return true, nil // by an earlier try
+	}
+	r, err := from.open(d)
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	_, _, err = b.put(ctx, r)
+	return false, err
+}
+
+// syncAll syncs the directories that were made.
+func (b *blobs) syncAll() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for dir := range b.synced {
+		if err := syncDir(dir); err != nil {
+			return &syncError{err}
+		}
+	}
+	return nil
 }

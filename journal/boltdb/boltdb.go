@@ -71,6 +71,7 @@ var (
 	_ journal.Blobs    = (*Journal)(nil)
 	_ journal.Owners   = (*Journal)(nil)
 	_ journal.Identity = (*Journal)(nil)
+	_ journal.Remover  = (*Journal)(nil)
 )
 
 // Open opens the journal at path, and never makes one.

@@ -10,13 +10,23 @@ import (
 	"time"
 )
 
-// create makes an empty journal at path: whole under another name, on the disk, and only then under its own.
-func create(ctx context.Context, path string, opts Options) (err error) {
+// create makes an empty journal at path, unless somebody else is faster.
+func create(ctx context.Context, path string, opts Options) error {
+	err := bear(ctx, path, opts.BusyTimeout, func(dir, base string) (string, error) { return writeEmpty(dir, base, opts.now()) })
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// bear puts what write makes at path: whole under another name, on the disk, and only then under its own. write is given the
+// directory and the beginning of the name and returns the name. Errors: os.ErrExist when something is there.
+func bear(ctx context.Context, path string, busy time.Duration, write func(dir, base string) (string, error)) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	g, err := newGate(path, opts.BusyTimeout, migrator{})
+	g, err := newGate(path, busy, migrator{})
 	if err != nil {
 		return err
 	}
@@ -26,11 +36,13 @@ func create(ctx context.Context, path string, opts Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, unlock(g.lock)) }()
 	sign(g.lock)
-	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		return err // somebody else was faster
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s: %w", path, os.ErrExist)
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
 	removeLeftovers(dir, filepath.Base(path))
-	tmp, err := writeEmpty(dir, filepath.Base(path), opts.now())
+	tmp, err := write(dir, filepath.Base(path))
 	if err != nil {
 		return err
 	}

@@ -61,8 +61,22 @@ func sample(t testing.TB) (image []byte, heads map[string]journal.Digest) {
 // so; it must not end the process. It returns the ends of the logs, nil when something was found to be wrong.
 func use(t *testing.T, path string) map[string]journal.Digest {
 	t.Helper()
+	wrong := 0
+	_, err := boltdb.Verify(t.Context(), path, boltdb.VerifyOptions{}, func(f journal.Fault) {
+		wrong++
+		if !errors.Is(f, journal.ErrDamaged) && !errors.Is(f, journal.ErrNewer) {
+			t.Errorf("verify: %v, want that it is damaged", f)
+		}
+	})
+	if err != nil && !errors.Is(err, journal.ErrForeign) && !errors.Is(err, journal.ErrNewer) {
+		t.Errorf("verify: %v", err)
+	}
+	found := wrong > 0 || err != nil
 	j, err := boltdb.Open(t.Context(), path, boltdb.Options{})
 	if err != nil {
+		if !found {
+			t.Errorf("open: %v, and verify found nothing", err)
+		}
 		if !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, journal.ErrForeign) && !errors.Is(err, journal.ErrNewer) {
 			t.Errorf("open: %v, want that it is damaged", err)
 		}
@@ -70,8 +84,14 @@ func use(t *testing.T, path string) map[string]journal.Digest {
 	}
 	defer j.Close()
 	heads := map[string]journal.Digest{}
+	if found {
+		heads = nil
+	}
 	for fault := range journal.Verify(t.Context(), j) {
 		heads = nil
+		if !found {
+			t.Errorf("%v, and verify of the file found nothing", fault)
+		}
 		if !errors.Is(fault, journal.ErrDamaged) && !errors.Is(fault, journal.ErrUnusable) && !errors.Is(fault, journal.ErrNewer) {
 			t.Errorf("verify: %v, want that it is damaged", fault)
 		}

@@ -35,6 +35,7 @@ var (
 	idKey          = []byte("id")
 	createdKey     = []byte("created")
 	incarnationKey = []byte("incarnation") // since schema 2
+	repairedKey    = []byte("repaired")    // of a repaired copy, and what was made of it: empty
 )
 
 // Buckets that are there only while something is under way, whatever the schema; what a killed process leaves of them is removed by
@@ -61,15 +62,33 @@ type header struct {
 	// incarnation is random, and drawn anew whenever something other than what was there is put in a journal's place: a handle
 	// that knows the one before it must not go on.
 	incarnation journal.Digest
+	// repaired says that it is a repaired copy: it may have values of tool state whose logs are lost.
+	repaired bool
 }
 
 // read fills in the header. Errors: ErrForeign, ErrNewer, ErrDamaged.
 func (h *header) read(tx *bbolt.Tx) error {
 	b := tx.Bucket(headerBucket)
-	if b == nil || !bytes.Equal(b.Get(markKey), []byte(mark)) {
+	if b == nil {
 		return fmt.Errorf("%w: a bbolt file of another program", journal.ErrForeign)
 	}
-	v := b.Get(schemaKey)
+	if err := h.parse(b.Get); err != nil {
+		return err
+	}
+	for _, name := range bucketsOf(h.schema) {
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("%w: its %s are missing", journal.ErrDamaged, name)
+		}
+	}
+	return nil
+}
+
+// parse reads the keys of the header's bucket. Errors: ErrForeign, ErrNewer, ErrDamaged.
+func (h *header) parse(get func(key []byte) []byte) error {
+	if !bytes.Equal(get(markKey), []byte(mark)) {
+		return fmt.Errorf("%w: a bbolt file of another program", journal.ErrForeign)
+	}
+	v := get(schemaKey)
 	if len(v) != 8 {
 		return fmt.Errorf("%w: it does not say which schema it has", journal.ErrDamaged)
 	}
@@ -79,24 +98,20 @@ func (h *header) read(tx *bbolt.Tx) error {
 		return fmt.Errorf("%w: it says that it has schema 0", journal.ErrDamaged)
 	}
 	h.schema = binary.BigEndian.Uint64(v)
-	id, created := b.Get(idKey), b.Get(createdKey)
+	id, created := get(idKey), get(createdKey)
 	if len(id) != len(h.id) || len(created) != 8 {
 		return fmt.Errorf("%w: it does not say which journal it is", journal.ErrDamaged)
 	}
 	copy(h.id[:], id)
 	h.created = time.Unix(0, int64(binary.BigEndian.Uint64(created)))
 	if h.schema >= 2 {
-		incarnation := b.Get(incarnationKey)
+		incarnation := get(incarnationKey)
 		if len(incarnation) != len(h.incarnation) {
 			return fmt.Errorf("%w: it does not say which of its incarnations it is", journal.ErrDamaged)
 		}
 		copy(h.incarnation[:], incarnation)
 	}
-	for _, name := range bucketsOf(h.schema) {
-		if tx.Bucket(name) == nil {
-			return fmt.Errorf("%w: its %s are missing", journal.ErrDamaged, name)
-		}
-	}
+	h.repaired = get(repairedKey) != nil
 	return nil
 }
 
@@ -129,6 +144,9 @@ func (h *header) write(tx *bbolt.Tx) error {
 		if err := b.Put(kv[0], kv[1]); err != nil {
 			return err
 		}
+	}
+	if h.repaired {
+		return b.Put(repairedKey, nil)
 	}
 	return nil
 }

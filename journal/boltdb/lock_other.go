@@ -20,3 +20,5 @@ func openNoFollow(path string) (*os.File, error) { return nil, errNoLocks }
 func isNoSpace(error) bool { return false }
 
 func syncDir(string) error { return nil }
+
+func isReadOnly(error) bool { return false }

@@ -56,3 +56,5 @@ func syncDir(path string) error {
 	defer d.Close()
 	return d.Sync()
 }
+
+func isReadOnly(err error) bool { return errors.Is(err, unix.EROFS) }

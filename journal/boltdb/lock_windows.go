@@ -47,3 +47,5 @@ func isNoSpace(err error) bool {
 
 // syncDir does nothing: directories of Windows cannot be synced, their changes are journaled by the file system.
 func syncDir(string) error { return nil }
+
+func isReadOnly(err error) bool { return errors.Is(err, windows.ERROR_WRITE_PROTECT) }

@@ -61,6 +61,9 @@ func readBatch(tx *bbolt.Tx, run string, from uint64, before *journal.Digest) (b
 		return nil, false, err
 	}
 	if s.Len == 0 {
+		if err := removed(tx, run); err != nil {
+			return nil, false, err
+		}
 		return nil, false, fmt.Errorf("run %.140q: %w", run, journal.ErrNotFound)
 	}
 	if from >= s.Len {

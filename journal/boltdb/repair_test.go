@@ -1,0 +1,219 @@
+package boltdb_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
+)
+
+// logs reads every log of a journal.
+func logs(t testing.TB, path string) map[string][]journal.Entry {
+	t.Helper()
+	j, err := boltdb.Open(t.Context(), path, boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	all := map[string][]journal.Entry{}
+	for s, err := range j.List(t.Context(), journal.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range j.Read(t.Context(), s.Run, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[s.Run] = append(all[s.Run], e)
+		}
+	}
+	return all
+}
+
+// repair repairs a journal and checks what has to be true of every copy: the damaged file is as it was, the copy has no faults, each of its
+// logs is a beginning of the one that was there, and what is not finished is marked as restored. It returns how many entries are
+// missing.
+func repair(t *testing.T, name, path string, was map[string][]journal.Entry) (missing int, done boltdb.Repaired) {
+	t.Helper()
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "repaired.db")
+	done, err = boltdb.Repair(t.Context(), path, to, boltdb.RepairOptions{})
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return -1, done
+	}
+	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+		t.Errorf("%s: the damaged journal was changed", name)
+	}
+	got, _ := faults(t, to)
+	for _, f := range got {
+		t.Errorf("%s: the copy: %v", name, f)
+	}
+	kept := logs(t, to)
+	for run, log := range kept {
+		for i, e := range log {
+			if i == len(log)-1 && e.Kind == journal.Restored {
+				continue
+			}
+			if i >= len(was[run]) || e.Hash != was[run][i].Hash {
+				t.Errorf("%s: entry %d of run %s is none that was there: %s", name, i, run, e.Kind)
+				break
+			}
+		}
+		if last := log[len(log)-1]; last.Kind != journal.Restored && last.Kind != journal.Finished {
+			t.Errorf("%s: run %s goes on as if nothing had happened", name, run)
+		}
+	}
+	dropped := map[string]boltdb.Dropped{}
+	for _, d := range done.Dropped {
+		dropped[d.Run] = d
+	}
+	for run, log := range was {
+		n := len(kept[run])
+		if n > 0 && kept[run][n-1].Kind == journal.Restored {
+			n--
+		}
+		missing += len(log) - n
+		if d, said := dropped[run]; n < len(log) && said && d.Kept != uint64(n) {
+			t.Errorf("%s: %d entries of %s are kept, it says %d", name, n, run, d.Kept)
+		}
+	}
+	return missing, done
+}
+
+func TestAWholeJournalIsCopiedByRepair(t *testing.T) {
+	j := fill(t, t.TempDir(), 9)
+	was := logs(t, j.Path())
+	j.Close()
+	missing, done := repair(t, "whole", j.Path(), was)
+	if missing != 0 || done.Runs != 9 || done.Entries != 9*22+5+4 || done.Restored != 4 || done.Linked+done.Copied != 9 || len(done.Dropped) != 0 || done.Values != 9 {
+		t.Errorf("%d entries are missing; %+v", missing, done)
+	}
+}
+
+func TestRepairKeepsWhatHolds(t *testing.T) {
+	image, _ := sample(t)
+	path := filepath.Join(t.TempDir(), "journal.db")
+	place(t, path, image)
+	was := logs(t, path)
+	page := os.Getpagesize()
+	used := len(image)/page - 8
+	r := rand.New(rand.NewPCG(3, 4))
+	lost, found, tried := 0, uint64(0), 0
+	try := func(name string, change func(b []byte) []byte) {
+		place(t, path, change(bytes.Clone(image)))
+		n, done := repair(t, name, path, was)
+		lost, found, tried = lost+n, found+done.Found, tried+1
+		if n > 70 {
+			t.Errorf("%s: %d entries are lost", name, n)
+		}
+	}
+	for i := range used {
+		try(fmt.Sprintf("page %d zeroed", i), func(b []byte) []byte { clear(b[i*page : (i+1)*page]); return b })
+		try(fmt.Sprintf("page %d overwritten", i), func(b []byte) []byte { copy(b[i*page:(i+1)*page], b[r.IntN(used)*page:]); return b })
+	}
+	try("both metas zeroed", func(b []byte) []byte { clear(b[:2*page]); return b })
+	for _, id := range branches(image) {
+		try(fmt.Sprintf("branch page %d zeroed", id), func(b []byte) []byte { clear(b[id*page : (id+1)*page]); return b })
+	}
+	for i := range 100 {
+		at := r.IntN(used * page)
+		try(fmt.Sprintf("flip %d of byte %d", i, at), func(b []byte) []byte { b[at] ^= 1 << r.IntN(8); return b })
+	}
+	for n := used - 4; n < used; n++ {
+		try(fmt.Sprintf("cut off after %d pages", n), func(b []byte) []byte { return b[:n*page] })
+	}
+	if found == 0 {
+		t.Error("nothing was ever found outside of the tree")
+	}
+	t.Logf("%d damaged files of %d entries each: %d entries were lost, %d found outside of the tree", tried, 4*32, lost, found)
+}
+
+// A run of which nothing is left, not even by its first entry, keeps its id.
+func TestALostRunKeepsItsID(t *testing.T) {
+	j := fill(t, t.TempDir(), 4)
+	was := logs(t, j.Path())
+	j.Close()
+	image, err := os.ReadFile(j.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := (&was["run-2"][0]).Marshal(journal.ChainStart("run-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := bytes.Index(image, first); at >= 0; at = bytes.Index(image, first) {
+		image[at+40] ^= 1 // on the page and on all stale ones
+	}
+	place(t, j.Path(), image)
+	to := filepath.Join(t.TempDir(), "repaired.db")
+	done, err := boltdb.Repair(t.Context(), j.Path(), to, boltdb.RepairOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(done.Dropped) != 1 || done.Dropped[0].Run != "run-2" || done.Dropped[0].Kept != 0 || done.Dropped[0].Of != 23 {
+		t.Errorf("dropped %+v", done.Dropped)
+	}
+	if got, n := faults(t, to); len(got) != 0 || n.Runs != 3 || n.Removed != 1 {
+		t.Errorf("%v, %+v", got, n)
+	}
+	copied, err := boltdb.Open(t.Context(), to, boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copied.Close()
+	var gone *journal.Removed
+	if err := copied.Append(t.Context(), "run-2", 0, created()); !errors.Is(err, journal.ErrRemoved) || !errors.As(err, &gone) || !gone.Lost {
+		t.Errorf("its id is free: %v", err)
+	}
+	old, err := boltdb.Open(t.Context(), j.Path(), boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	a, _ := old.ID()
+	if b, _ := copied.ID(); a != b {
+		t.Error("the copy has another id")
+	}
+}
+
+// Blobs that are gone are said; the log that names them is kept.
+func TestRepairSaysWhichBlobsAreMissing(t *testing.T) {
+	j := fill(t, t.TempDir(), 3)
+	j.Close()
+	d := journal.DigestOf([]byte(strings.Repeat("run-1", 50)))
+	if err := os.Remove(filepath.Join(j.Path()+".blobs", d.String()[:2], d.String())); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "repaired.db")
+	done, err := boltdb.Repair(t.Context(), j.Path(), to, boltdb.RepairOptions{})
+	if err != nil || len(done.Blobs) != 1 || done.Blobs[0].Run != "run-1" || done.Blobs[0].Digest != d || done.Runs != 3 || done.Linked+done.Copied != 2 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+func TestRepairReplacesNothing(t *testing.T) {
+	j := fill(t, t.TempDir(), 1)
+	j.Close()
+	to := filepath.Join(t.TempDir(), "there")
+	place(t, to, []byte("something"))
+	for _, to := range []string{to, j.Path()} {
+		before, _ := os.ReadFile(to)
+		if _, err := boltdb.Repair(t.Context(), j.Path(), to, boltdb.RepairOptions{}); !errors.Is(err, os.ErrExist) {
+			t.Errorf("got %v, want %v", err, os.ErrExist)
+		}
+		if after, _ := os.ReadFile(to); !bytes.Equal(before, after) {
+			t.Error("what was there has changed")
+		}
+	}
+}

@@ -1,0 +1,346 @@
+package boltdb
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/wrun-dev/wrun/journal"
+)
+
+// unfolded is a run that is not complete as the tree has it, or may not be.
+type unfolded struct {
+	s      *journal.State
+	listed *journal.State
+	of     uint64 // how long it is known to have been
+	err    error
+	// pieces are candidates for what comes next, by position, as salvage found them.
+	pieces map[uint64][][]byte
+}
+
+// logs copies what the tree has of the runs, and keeps in mind what is missing.
+func (r *repairer) logs() error {
+	if !r.tree {
+		return nil
+	}
+	for after, more := "", true; more; {
+		var runs []string
+		runs, more = r.p.runs(after, batchEntries, func(error) { r.doubtful = true })
+		for _, run := range runs {
+			if err := r.log(run); err != nil {
+				return err
+			}
+			after = run
+		}
+	}
+	return nil
+}
+
+func (r *repairer) log(run string) error {
+	if r.tx.Bucket(goneBucket).Get([]byte(run)) != nil {
+		return nil // leftovers of a removal
+	}
+	u := &unfolded{s: &journal.State{Run: run}}
+	for u.err == nil {
+		g := r.p.gather(run, u.s.Len)
+		u.listed, u.err = g.state, g.broken
+		for _, record := range g.records {
+			if err := r.keep(u.s, record); errors.Is(err, errUnfit) {
+				u.err = err
+				break
+			} else if err != nil {
+				return err
+			}
+		}
+		if g.end {
+			break
+		}
+	}
+	u.of = max(u.s.Len, r.p.lengthOf(run, u.s.Len))
+	if u.listed != nil {
+		u.of = max(u.of, u.listed.Len)
+	}
+	if u.err == nil && u.s.Len < u.of {
+		u.err = damaged("entry %d is missing", u.s.Len)
+	}
+	if u.err == nil && !r.older {
+		return r.finish(u)
+	}
+	r.incomplete = append(r.incomplete, u)
+	return nil
+}
+
+// errUnfit: a record is not the next one of its log.
+var errUnfit = errors.New("it is not the next entry of the log")
+
+// keep adds a record to the copy if it is the next one. Errors: errUnfit.
+func (r *repairer) keep(s *journal.State, record []byte) error {
+	before := s.Clone()
+	e, err := s.Refold(record)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnfit, err)
+	}
+	keys := r.tx.Bucket(keysBucket)
+	if e.Phase() != 0 && keys.Get(stepKey(s.Run, e.Step, e.Phase())) != nil {
+		*s = *before
+		return fmt.Errorf("%w: a second %s of %s", errUnfit, e.Kind, e.Step)
+	}
+	if e.NeedsIntent() && keys.Get(stepKey(s.Run, e.Step, uint8(journal.Intent))) == nil {
+		*s = *before
+		return fmt.Errorf("%w: the result of %s has no intent", errUnfit, e.Step)
+	}
+	return r.enter(s.Run, e, record)
+}
+
+// enter puts an entry, and what follows from it, into the copy.
+func (r *repairer) enter(run string, e journal.Entry, record []byte) error {
+	entries := r.tx.Bucket(entriesBucket)
+	entries.FillPercent = 0.9
+	if err := entries.Put(entryKey(run, e.Seq), record); err != nil {
+		return err
+	}
+	if e.Phase() != 0 {
+		if err := r.tx.Bucket(keysBucket).Put(stepKey(run, e.Step, e.Phase()), be64(e.Seq)); err != nil {
+			return err
+		}
+	}
+	for _, w := range e.Writes {
+		if err := r.wrote(w); err != nil {
+			return err
+		}
+	}
+	for _, d := range blobsOf(&e) {
+		if _, ok := r.named[d]; !ok {
+			r.named[d] = place{run, e.Seq}
+		}
+	}
+	r.Entries++
+	return r.room(len(record))
+}
+
+// blobsOf are the blobs that an entry names.
+func blobsOf(e *journal.Entry) []journal.Digest {
+	if e.Blob.IsZero() {
+		return e.Refs
+	}
+	return append(e.Refs[:len(e.Refs):len(e.Refs)], e.Blob)
+}
+
+// wrote sees to it that a key has what a log says, unless it was written since.
+func (r *repairer) wrote(w journal.Write) error {
+	k := kvKey(w.Space, w.Key)
+	v, err := get(r.tx, k)
+	if err != nil {
+		return err
+	}
+	version := w.Expect + 1
+	same := v.lives == !w.Delete && bytes.Equal(v.bytes, w.Value)
+	if v.version > version || v.version == version && same {
+		return nil
+	}
+	r.derived[string(k)] = true
+	v = value{version: version, lives: !w.Delete, bytes: w.Value}
+	return r.tx.Bucket(kvBucket).Put(k, seal(k, v.encode()))
+}
+
+// stray looks for what the tree does not lead to any more.
+func (r *repairer) stray() error {
+	if !r.doubtful && len(r.incomplete) == 0 {
+		return nil
+	}
+	open := map[string]*unfolded{}
+	for _, u := range r.incomplete {
+		u.pieces = map[uint64][][]byte{}
+		open[u.s.Run] = u
+	}
+	err := r.p.salvage(func(x piece) error {
+		if run, seq, ok := entryOf(x.key); ok {
+			r.strayEntry(open, run, seq, x.value)
+			return nil
+		}
+		if !r.doubtful {
+			return nil
+		}
+		if _, _, ok := keyParts(x.key); ok {
+			return r.strayValue(x)
+		}
+		if g, err := decodeGone(x.key, x.value); err == nil && journal.ValidateRun(g.Run) == nil && r.tx.Bucket(statesBucket).Get(x.key) == nil && open[g.Run] == nil {
+			return putGone(r.tx, g)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.incomplete = r.incomplete[:0]
+	for _, u := range open {
+		r.incomplete = append(r.incomplete, u)
+	}
+	slices.SortFunc(r.incomplete, func(a, b *unfolded) int { return cmp.Compare(a.s.Run, b.s.Run) })
+	return nil
+}
+
+// strayEntry keeps an entry in mind that may be one that is missing.
+func (r *repairer) strayEntry(open map[string]*unfolded, run string, seq uint64, record []byte) {
+	u := open[run]
+	if u == nil {
+		if !r.doubtful || r.tx.Bucket(statesBucket).Get([]byte(run)) != nil || r.tx.Bucket(goneBucket).Get([]byte(run)) != nil {
+			return // it is complete, or was removed
+		}
+		u = &unfolded{s: &journal.State{Run: run}, err: damaged("it is missing"), pieces: map[uint64][][]byte{}}
+		open[run] = u
+	}
+	if seq < u.s.Len {
+		return
+	}
+	for _, known := range u.pieces[seq] {
+		if bytes.Equal(known, record) {
+			return
+		}
+	}
+	if len(u.pieces[seq]) < 64 {
+		u.pieces[seq] = append(u.pieces[seq], record)
+	}
+}
+
+// strayValue keeps a value of tool state of which the tree has none.
+func (r *repairer) strayValue(x piece) error {
+	v, err := decodeValue(x.key, x.value)
+	if err != nil {
+		return nil
+	}
+	now, err := get(r.tx, x.key)
+	if err != nil || now.version != 0 && !r.derived[string(x.key)] || now.version >= v.version {
+		return err
+	}
+	r.derived[string(x.key)] = true
+	return errors.Join(r.tx.Bucket(kvBucket).Put(x.key, x.value), r.room(len(x.value)))
+}
+
+// close adds what was found to the runs that are not complete, and ends them.
+func (r *repairer) close() error {
+	for _, u := range r.incomplete {
+		if r.tx.Bucket(goneBucket).Get([]byte(u.s.Run)) != nil {
+			continue // of which salvage came by after its entries
+		}
+		for {
+			u.of = max(u.of, longest(u.pieces))
+			record := u.next()
+			if record == nil {
+				break
+			}
+			if err := r.keep(u.s, record); errors.Is(err, errUnfit) {
+				u.err = err
+				break
+			} else if err != nil {
+				return err
+			}
+			r.Found++
+		}
+		u.pieces = nil
+		if err := r.finish(u); err != nil {
+			return err
+		}
+	}
+	for k := range r.derived {
+		space, key, _ := keyParts([]byte(k))
+		r.Unclear = append(r.Unclear, Key{space, key})
+	}
+	slices.SortFunc(r.Unclear, func(a, b Key) int { return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Key, b.Key)) })
+	return nil
+}
+
+func longest(pieces map[uint64][][]byte) (n uint64) {
+	for seq := range pieces {
+		n = max(n, seq+1)
+	}
+	return n
+}
+
+// next returns the record that comes next. Of two that fit, of which one can only be of a commit that did not come about, it takes the one
+// that the folded log ends with, or that goes on.
+func (u *unfolded) next() []byte {
+	var fit [][]byte
+	for _, record := range u.pieces[u.s.Len] {
+		if _, err := u.s.Clone().Refold(record); err == nil {
+			fit = append(fit, record)
+		}
+	}
+	for _, record := range fit {
+		s := u.s.Clone()
+		if _, err := s.Refold(record); err != nil {
+			continue
+		}
+		if u.listed != nil && s.Len == u.listed.Len && s.Head == u.listed.Head {
+			return record
+		}
+		for _, after := range u.pieces[s.Len] {
+			if _, err := journal.Unmarshal(after, s.Head); err == nil {
+				return record
+			}
+		}
+	}
+	if len(fit) > 0 {
+		return fit[0]
+	}
+	return nil
+}
+
+// finish ends a run in the copy: it gets its folded log, and where it is not finished an entry that says that it may be older than the
+// world.
+func (r *repairer) finish(u *unfolded) error {
+	s := u.s
+	if s.Len < u.of || s.Len == 0 {
+		if u.err == nil {
+			u.err = damaged("entry %d is missing", s.Len)
+		}
+		r.Dropped = append(r.Dropped, Dropped{s.Run, s.Len, u.of, u.err})
+	}
+	if s.Len == 0 {
+		g := &journal.Removed{Run: s.Run, At: r.opts.Now().UnixNano(), Len: u.of, Lost: true}
+		if u.listed != nil {
+			g.Ended, g.Outcome, g.Len, g.Head = u.listed.Time, u.listed.Outcome, u.listed.Len, u.listed.Head
+		}
+		return putGone(r.tx, g)
+	}
+	if !s.Finished {
+		e := journal.Entry{Kind: journal.Restored, Time: max(r.opts.Now().UnixNano(), s.Time), By: r.opts.By,
+			Note: fmt.Sprintf("repaired: %d of %d entries were kept", s.Len, u.of)}
+		x, err := journal.Extend(s, s.Len, []journal.Entry{e}, func(journal.Step, uint8) (bool, error) { return false, nil })
+		if err != nil {
+			return err
+		}
+		r.Restored++
+		if err := r.enter(s.Run, x.Entries[0], x.Records[0]); err != nil {
+			return err
+		}
+		s = x.State
+	}
+	return errors.Join(putState(r.tx, s), r.room(1024))
+}
+
+// lengthOf returns how long a log is known to have been by the entries behind a position.
+func (p *pages) lengthOf(run string, from uint64) (n uint64) {
+	t, err := p.bucket(entriesBucket)
+	if err != nil {
+		return 0
+	}
+	for e, err := range t.from(entryKey(run, from)) {
+		if err != nil {
+			if bytes.Compare(e.key, behind(run)) >= 0 {
+				return n
+			}
+			continue
+		}
+		of, seq, ok := entryOf(e.key)
+		if !bytes.HasPrefix(e.key, append([]byte(run), 0)) {
+			return n
+		}
+		if ok && of == run && seq < 1<<48 {
+			n = seq + 1
+		}
+	}
+	return n
+}
