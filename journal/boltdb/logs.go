@@ -23,6 +23,7 @@ type gathered struct {
 	stateErr  error
 	gone      *journal.Removed
 	unsettled bool
+	importing bool // it is being imported, or its import was cut off: it does not count yet
 }
 
 // gather reads some of a log's records, and what lies beside it. It checks nothing of the records.
@@ -36,6 +37,10 @@ func (p *pages) gather(run string, from uint64) (g gathered) {
 	if t, err := p.bucket(unsettledBucket); err == nil {
 		_, err := t.get([]byte(run))
 		g.unsettled = err == nil
+	}
+	if t, err := p.bucket(importsBucket); err == nil {
+		_, err := t.get([]byte(run))
+		g.importing = err == nil
 	}
 	t, err := p.bucket(entriesBucket)
 	if err != nil {

@@ -108,7 +108,7 @@ func repair(ctx context.Context, path, to string, opts RepairOptions, done *Repa
 	err = src.look(ctx, func(f *os.File, size int64) error {
 		r := &repairer{
 			ctx: ctx, opts: opts, Repaired: done, from: blobs{dir: path + ".blobs"}, to: blobs{dir: to + ".blobs"},
-			named: map[journal.Digest]place{}, derived: map[string]bool{},
+			named: map[journal.Digest]place{}, importing: map[string]bool{}, derived: map[string]bool{},
 		}
 		if err := r.open(f, size); err != nil {
 			return err
@@ -135,6 +135,7 @@ type repairer struct {
 	put        int // bytes in tx
 	from, to   blobs
 	named      map[journal.Digest]place
+	importing  map[string]bool // runs whose import was cut off: they are driven elsewhere, and are not kept
 	derived    map[string]bool // keys of tool state whose value is a log's
 	incomplete []*unfolded     // runs that are not complete
 }

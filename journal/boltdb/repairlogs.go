@@ -18,6 +18,8 @@ type unfolded struct {
 	err    error
 	// pieces are candidates for what comes next, by position, as salvage found them.
 	pieces map[uint64][][]byte
+	// wrote says that it has changed tool state, imported that this was the state of another journal.
+	wrote, imported bool
 }
 
 // logs copies what the tree has of the runs, and keeps in mind what is missing.
@@ -45,9 +47,13 @@ func (r *repairer) log(run string) error {
 	u := &unfolded{s: &journal.State{Run: run}}
 	for u.err == nil {
 		g := r.p.gather(run, u.s.Len)
+		if g.importing && g.state == nil {
+			r.importing[run] = true
+			return nil
+		}
 		u.listed, u.err = g.state, g.broken
 		for _, record := range g.records {
-			if err := r.keep(u.s, record); errors.Is(err, errUnfit) {
+			if err := r.keep(u, record); errors.Is(err, errUnfit) {
 				u.err = err
 				break
 			} else if err != nil {
@@ -76,7 +82,8 @@ func (r *repairer) log(run string) error {
 var errUnfit = errors.New("it is not the next entry of the log")
 
 // keep adds a record to the copy if it is the next one. Errors: errUnfit.
-func (r *repairer) keep(s *journal.State, record []byte) error {
+func (r *repairer) keep(u *unfolded, record []byte) error {
+	s := u.s
 	before := s.Clone()
 	e, err := s.Refold(record)
 	if err != nil {
@@ -91,6 +98,8 @@ func (r *repairer) keep(s *journal.State, record []byte) error {
 		*s = *before
 		return fmt.Errorf("%w: the result of %s has no intent", errUnfit, e.Step)
 	}
+	u.wrote = u.wrote || len(e.Writes) > 0
+	u.imported = u.imported || e.Kind == journal.Record && e.Name == journal.RecordImported
 	return r.enter(s.Run, e, record)
 }
 
@@ -103,11 +112,6 @@ func (r *repairer) enter(run string, e journal.Entry, record []byte) error {
 	}
 	if e.Phase() != 0 {
 		if err := r.tx.Bucket(keysBucket).Put(stepKey(run, e.Step, e.Phase()), be64(e.Seq)); err != nil {
-			return err
-		}
-	}
-	for _, w := range e.Writes {
-		if err := r.wrote(w); err != nil {
 			return err
 		}
 	}
@@ -126,6 +130,24 @@ func blobsOf(e *journal.Entry) []journal.Digest {
 		return e.Refs
 	}
 	return append(e.Refs[:len(e.Refs):len(e.Refs)], e.Blob)
+}
+
+// written goes through what a run that was kept has written.
+func (r *repairer) written(run string, n uint64) error {
+	before := journal.ChainStart(run)
+	for seq := range n {
+		e, err := decode(r.tx.Bucket(entriesBucket).Get(entryKey(run, seq)), before)
+		if err != nil {
+			return err
+		}
+		before = e.Hash
+		for _, w := range e.Writes {
+			if err := errors.Join(r.wrote(w), r.room(len(w.Value))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // wrote sees to it that a key has what a log says, unless it was written since.
@@ -186,7 +208,7 @@ func (r *repairer) stray() error {
 func (r *repairer) strayEntry(open map[string]*unfolded, run string, seq uint64, record []byte) {
 	u := open[run]
 	if u == nil {
-		if !r.doubtful || r.tx.Bucket(statesBucket).Get([]byte(run)) != nil || r.tx.Bucket(goneBucket).Get([]byte(run)) != nil {
+		if !r.doubtful || r.importing[run] || r.tx.Bucket(statesBucket).Get([]byte(run)) != nil || r.tx.Bucket(goneBucket).Get([]byte(run)) != nil {
 			return // it is complete, or was removed
 		}
 		u = &unfolded{s: &journal.State{Run: run}, err: damaged("it is missing"), pieces: map[uint64][][]byte{}}
@@ -231,7 +253,7 @@ func (r *repairer) close() error {
 			if record == nil {
 				break
 			}
-			if err := r.keep(u.s, record); errors.Is(err, errUnfit) {
+			if err := r.keep(u, record); errors.Is(err, errUnfit) {
 				u.err = err
 				break
 			} else if err != nil {
@@ -304,6 +326,11 @@ func (r *repairer) finish(u *unfolded) error {
 			g.Ended, g.Outcome, g.Len, g.Head = u.listed.Time, u.listed.Outcome, u.listed.Len, u.listed.Head
 		}
 		return putGone(r.tx, g)
+	}
+	if u.wrote && !u.imported {
+		if err := r.written(s.Run, s.Len); err != nil {
+			return err
+		}
 	}
 	if !s.Finished {
 		e := journal.Entry{Kind: journal.Restored, Time: max(r.opts.Now().UnixNano(), s.Time), By: r.opts.By,

@@ -19,7 +19,9 @@ type source struct {
 	lock, wait *os.File
 	busy       time.Duration
 	f          *os.File // as it was opened last
-	schema     uint64   // what the file says of itself, 0 when that cannot be read
+	moved      bool     // another file has come into the place of the first one
+	p          *pages   // as long as the lock is held
+	since      time.Time
 }
 
 // openSource changes nothing but that it makes the files of the locks where they are missing. Errors: ErrNoJournal, ErrForeign.
@@ -58,6 +60,7 @@ func openLockToRead(path string) (*os.File, error) {
 func readOnly(err error) bool { return errors.Is(err, os.ErrPermission) || isReadOnly(err) }
 
 func (s *source) close() error {
+	s.rest()
 	var errs []error
 	for _, f := range []*os.File{s.lock, s.wait, s.f} {
 		if f != nil {
@@ -67,46 +70,129 @@ func (s *source) close() error {
 	return errors.Join(errs...)
 }
 
-// look calls fn with the file, which nobody changes meanwhile. Errors: ErrBusy, ErrNoJournal, ErrForeign when another file was put in its
-// place, ctx.Err(), and what fn returns.
+// holdFor is how long the lock is held at a time, if what is done with it takes no longer.
+const holdFor = 5 * time.Millisecond
+
+// look calls fn with the file, which nobody changes meanwhile. Errors: ErrBusy, ErrNoJournal, ErrForeign when another journal was put in
+// its place, ctx.Err(), and what fn returns.
 func (s *source) look(ctx context.Context, fn func(f *os.File, size int64) error) error {
-	if s.lock != nil && s.wait != nil {
-		if err := queue(ctx, s.lock, s.wait, time.Now().Add(s.busy), nil); err != nil {
-			return err
-		}
-		defer func() { _ = unlock(s.lock) }()
-		sign(s.lock) // which fails where nothing can be written
-	}
-	info, err := lstat(s.path)
+	s.rest()
+	size, err := s.hold(ctx)
 	if err != nil {
 		return err
 	}
-	if s.f == nil {
-		f, err := openToRead(s.path)
-		if err != nil {
-			return err
-		}
-		s.f = f
-	}
-	opened, err := s.f.Stat()
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(info, opened) {
-		return fmt.Errorf("%s: %w: another file was put in its place", s.path, journal.ErrForeign)
-	}
-	return fn(s.f, opened.Size())
+	defer s.letGo()
+	return fn(s.f, size)
 }
 
-// pages is look for the pages of the file, under the meta page that counts. Errors: also ErrDamaged when there is none.
+// pages calls fn with the pages of the file, under the meta page that counts. It may leave the lock held for the next call; rest lets go
+// of it. Errors: those of look, and ErrDamaged when there is no such meta page.
 func (s *source) pages(ctx context.Context, fn func(*pages) error) error {
-	return s.look(ctx, func(f *os.File, size int64) error {
-		m, _, err := bestMeta(f, size)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.p == nil {
+		size, err := s.hold(ctx)
 		if err != nil {
 			return err
 		}
-		return fn(newPages(f, size, m))
-	})
+		m, _, err := bestMeta(s.f, size)
+		if err != nil {
+			s.letGo()
+			return err
+		}
+		s.p, s.since = newPages(s.f, size, m), time.Now()
+	}
+	err := fn(s.p)
+	if err != nil || time.Since(s.since) > holdFor {
+		s.rest()
+	}
+	return err
+}
+
+// rest lets the others in, if nobody could come in.
+func (s *source) rest() {
+	if s.p != nil {
+		s.p = nil
+		s.letGo()
+	}
+}
+
+// hold takes the lock and opens the file.
+func (s *source) hold(ctx context.Context) (size int64, err error) {
+	if s.lock != nil && s.wait != nil {
+		if err := queue(ctx, s.lock, s.wait, time.Now().Add(s.busy), nil); err != nil {
+			return 0, err
+		}
+		sign(s.lock) // which fails where nothing can be written
+	}
+	defer func() {
+		if err != nil {
+			s.letGo()
+		}
+	}()
+	info, err := lstat(s.path)
+	if err != nil {
+		return 0, err
+	}
+	if s.f == nil {
+		if s.f, err = openToRead(s.path); err != nil {
+			return 0, err
+		}
+	}
+	opened, err := s.f.Stat()
+	if err == nil && !os.SameFile(info, opened) {
+		opened, err = s.replaced()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return opened.Size(), nil
+}
+
+func (s *source) letGo() {
+	if s.lock != nil && s.wait != nil {
+		_ = unlock(s.lock)
+	}
+}
+
+// replaced opens the file that was put in the place of the one that was open, if it is the same journal, as after compacting.
+func (s *source) replaced() (os.FileInfo, error) {
+	f, err := openToRead(s.path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	was, err := identify(s.f)
+	if err == nil {
+		var is header
+		if is, err = identify(f); err == nil && (is.id != was.id || is.incarnation != was.incarnation) {
+			err = fmt.Errorf("%s: %w: another one was put in its place", s.path, journal.ErrForeign)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	err = s.f.Close()
+	s.f, s.moved = f, true
+	return info, err
+}
+
+// identify reads what a file says of itself.
+func identify(f *os.File) (h header, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return h, err
+	}
+	m, _, err := bestMeta(f, info.Size())
+	if err != nil {
+		return h, err
+	}
+	err = h.readPages(newPages(f, info.Size(), m))
+	return h, err
 }
 
 // bestMeta returns the meta page to go by, also where one of the two is damaged, and what is wrong with them. Errors: ErrForeign,

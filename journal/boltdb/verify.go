@@ -48,7 +48,7 @@ type Verified struct {
 // and 16 bytes of each other page. What changes meanwhile is no fault: a run is looked at again before anything is said of it.
 //
 // It takes the memory of two bits for each page of the file, 40 bytes for each blob, 16 for each write of tool state that replaced
-// a value and 8 for each key; nothing for an entry, and for a run only what is open in it.
+// a value and 8 for each key; nothing for an entry, and for a run what is open in it and 100 bytes for each of its writes.
 //
 // Errors, when nothing can be verified: ErrNoJournal, ErrForeign, ErrNewer, ErrBusy, ctx.Err().
 func Verify(ctx context.Context, path string, opts VerifyOptions, fault func(journal.Fault)) (Verified, error) {
@@ -61,7 +61,7 @@ func Verify(ctx context.Context, path string, opts VerifyOptions, fault func(jou
 		return Verified{}, fmt.Errorf("verify journal: %w", err)
 	}
 	v := &verification{
-		src: src, opts: opts, report: fault, said: map[string]bool{}, blobs: blobs{dir: abs + ".blobs"}, seen: map[journal.Digest]int64{},
+		src: src, opts: opts, tell: fault, said: map[string]bool{}, blobs: blobs{dir: abs + ".blobs"}, seen: map[journal.Digest]int64{},
 		seed: maphash.MakeSeed(), replaced: map[uint64]uint64{}, told: map[uint64]struct{}{},
 	}
 	if err = errors.Join(v.all(ctx), src.close()); err != nil {
@@ -72,10 +72,11 @@ func Verify(ctx context.Context, path string, opts VerifyOptions, fault func(jou
 
 type verification struct {
 	Verified
-	src    *source
-	opts   VerifyOptions
-	report func(journal.Fault)
-	said   map[string]bool // faults of the journal as a whole: a page is come by more than once
+	src   *source
+	opts  VerifyOptions
+	tell  func(journal.Fault)
+	found []journal.Fault // not told yet
+	said  map[string]bool // faults of the journal as a whole: a page is come by more than once
 
 	schema   uint64 // 0 when the header cannot be read
 	txid     uint64 // of the first look
@@ -97,13 +98,25 @@ func (v *verification) fault(err error) {
 	}
 }
 
+// report is for what was found while the lock may be held.
+func (v *verification) report(f journal.Fault) { v.found = append(v.found, f) }
+
+// progress tells what was found so far, without holding up others meanwhile.
 func (v *verification) progress() {
-	if v.opts.Progress != nil {
+	if len(v.found) > 0 {
+		v.src.rest()
+		for _, f := range v.found {
+			v.tell(f)
+		}
+		v.found = v.found[:0]
+	}
+	if v.opts.Progress != nil && v.src.p == nil { // nor for this
 		v.opts.Progress(v.Verified)
 	}
 }
 
 func (v *verification) all(ctx context.Context) error {
+	defer v.progress()
 	readable, err := v.file(ctx)
 	if err != nil || !readable {
 		return err
@@ -113,7 +126,6 @@ func (v *verification) all(ctx context.Context) error {
 			return err
 		}
 	}
-	v.progress()
 	return nil
 }
 
@@ -301,7 +313,7 @@ func (v *verification) values(ctx context.Context) error {
 		return err
 	}
 	return v.src.look(ctx, func(f *os.File, size int64) error {
-		if m, _, err := bestMeta(f, size); err == nil && m.txid == v.txid {
+		if m, _, err := bestMeta(f, size); err == nil && m.txid == v.txid && !v.src.moved {
 			for _, err := range untold {
 				v.fault(err)
 			}

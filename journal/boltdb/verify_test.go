@@ -1,6 +1,7 @@
 package boltdb_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -238,4 +239,83 @@ func TestVerifyReadsBlobs(t *testing.T) {
 			t.Errorf("got %v, %d orphans, want 1", got, n.Orphans)
 		}
 	})
+}
+
+// What an imported run wrote is of another journal; one that is being imported does not count yet, and neither does what a cut-off import
+// has left. Repair keeps to that.
+func TestVerifyKnowsImports(t *testing.T) {
+	from, to := fill(t, t.TempDir(), 2), create(t, t.TempDir())
+	points := 0
+	boltdb.OnPoint(to, func(point string) {
+		points++
+		if got, n := faults(t, to.Path()); len(got) > 0 || n.Runs != 0 {
+			t.Errorf("at %s: %v, %d runs", point, got, n.Runs)
+		}
+		copied := filepath.Join(t.TempDir(), "copy.db")
+		if done, err := boltdb.Repair(t.Context(), to.Path(), copied, boltdb.RepairOptions{}); err != nil || done.Runs != 0 || len(done.Dropped) > 0 {
+			t.Errorf("at %s: %+v, %v", point, done, err)
+		}
+	})
+	for _, run := range []string{"run-0"} {
+		if _, err := to.Import(t.Context(), bytes.NewReader(export(t, from, run)), boltdb.ImportOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	boltdb.OnPoint(to, nil)
+	if got, n := faults(t, to.Path()); len(got) > 0 || n.Runs != 1 || points == 0 {
+		t.Errorf("%v, %+v, %d points", got, n, points)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := boltdb.Repair(t.Context(), to.Path(), copied, boltdb.RepairOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, n := faults(t, copied); len(got) > 0 || n.Runs != 1 || n.Values != 0 {
+		t.Errorf("repaired: %v, %+v", got, n)
+	}
+}
+
+// A journal can be verified while others write, and while its file is replaced.
+func TestVerifyWhileOthersWork(t *testing.T) {
+	j := fill(t, t.TempDir(), 20)
+	stop, done := make(chan struct{}), make(chan error, 2)
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if _, err := j.Compact(context.Background(), boltdb.CopyOptions{}); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			fillRun(t, j, fmt.Sprint("more-", i), i%2 == 0)
+		}
+	}()
+	for range 8 {
+		got, n := faults(t, j.Path())
+		for _, f := range got {
+			t.Error(f)
+		}
+		if n.Runs < 20 {
+			t.Errorf("%d runs", n.Runs)
+		}
+	}
+	close(stop)
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
 }

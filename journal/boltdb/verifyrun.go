@@ -18,8 +18,20 @@ type runCheck struct {
 	s       *journal.State
 	phased  uint64 // how many entries have a phase
 	faults  []journal.Fault
-	removed bool
+	removed bool // it has no log, or not yet
 	noKeys  bool // its keys cannot be read, which was said
+	// What it wrote counts once it is known that the run was not imported: then it is of the state of another journal.
+	imported    bool
+	updates     []update
+	valueFaults []journal.Fault
+	explained   []uint64
+}
+
+// update is a write that replaced a version of a key.
+type update struct {
+	at, by uint64 // hashes of the key with the version, and of the entry
+	seq    uint64
+	write  journal.Write
 }
 
 func (r *runCheck) wrong(seq uint64, err error) {
@@ -27,6 +39,24 @@ func (r *runCheck) wrong(seq uint64, err error) {
 }
 
 func (r *runCheck) all(ctx context.Context) error {
+	if err := r.log(ctx); err != nil || r.imported || r.removed {
+		return err
+	}
+	r.faults = append(r.faults, r.valueFaults...)
+	for _, u := range r.updates {
+		// Two writes that replaced the same version, in whichever runs: one of them undid the other.
+		if before, ok := r.replaced[u.at]; ok && before != u.by {
+			r.wrong(u.seq, damaged("version %d of key %.80q of %.80q was replaced twice", u.write.Expect, u.write.Key, u.write.Space))
+		}
+		r.replaced[u.at] = u.by
+	}
+	for _, k := range r.explained {
+		r.told[k] = struct{}{}
+	}
+	return nil
+}
+
+func (r *runCheck) log(ctx context.Context) error {
 	for {
 		var g gathered
 		err := r.src.pages(ctx, func(p *pages) error {
@@ -63,6 +93,7 @@ func (r *runCheck) refold(records [][]byte) (entries []journal.Entry) {
 			r.wrong(r.s.Len, err)
 			return entries
 		}
+		r.imported = r.imported || e.Kind == journal.Record && e.Name == journal.RecordImported
 		entries = append(entries, e)
 	}
 	return entries
@@ -76,6 +107,9 @@ func (r *runCheck) close(ctx context.Context, g gathered) error {
 		if !g.gone.Rest && r.s.Len > 0 {
 			r.wrong(0, damaged("it was removed, and there are entries of it"))
 		}
+		return nil
+	case g.importing && g.state == nil:
+		r.removed = true
 		return nil
 	case g.stateErr != nil:
 		r.wrong(0, g.stateErr)
@@ -120,11 +154,11 @@ func (r *runCheck) beside(ctx context.Context, entries []journal.Entry) error {
 			}
 			for _, w := range e.Writes {
 				if kvErr != nil {
-					r.wrong(e.Seq, fmt.Errorf("the state of tools: %w", kvErr))
+					r.valueFaults = append(r.valueFaults, journal.Fault{Run: r.s.Run, Seq: e.Seq, Err: fmt.Errorf("the state of tools: %w", kvErr)})
 					break
 				}
 				if err := r.value(kv, e.Seq, w); err != nil {
-					r.wrong(e.Seq, err)
+					r.valueFaults = append(r.valueFaults, journal.Fault{Run: r.s.Run, Seq: e.Seq, Err: err})
 				}
 			}
 		}
@@ -179,13 +213,8 @@ func position(keys tree, run string, step journal.Step, phase uint8) (uint64, er
 func (r *runCheck) value(kv tree, seq uint64, w journal.Write) error {
 	k := kvKey(w.Space, w.Key)
 	if w.Expect != 0 {
-		// Two writes that replaced the same version, in whichever runs: one of them undid the other.
-		at := maphash.Bytes(r.seed, binary.BigEndian.AppendUint64(k, w.Expect))
-		by := maphash.Bytes(r.seed, entryKey(r.s.Run, seq))
-		if before, ok := r.replaced[at]; ok && before != by {
-			return damaged("version %d of key %.80q of %.80q was replaced twice", w.Expect, w.Key, w.Space)
-		}
-		r.replaced[at] = by
+		at := maphash.Bytes(r.seed, binary.BigEndian.AppendUint64(k[:len(k):len(k)], w.Expect))
+		r.updates = append(r.updates, update{at, maphash.Bytes(r.seed, entryKey(r.s.Run, seq)), seq, journal.Write{Space: w.Space, Key: w.Key, Expect: w.Expect}})
 	}
 	el, err := kv.get(k)
 	if errors.Is(err, journal.ErrNotFound) {
@@ -206,7 +235,7 @@ func (r *runCheck) value(kv tree, seq uint64, w journal.Write) error {
 		return damaged("key %.80q of %.80q does not have the value that was written last", w.Key, w.Space)
 	}
 	if same && (w.Expect == 0 || w.Expect == v.version-1) {
-		r.told[maphash.Bytes(r.seed, k)] = struct{}{}
+		r.explained = append(r.explained, maphash.Bytes(r.seed, k))
 	}
 	return nil
 }
@@ -284,6 +313,7 @@ func (v *verification) blob(ctx context.Context, d journal.Digest) (int64, error
 	if n, ok := v.seen[d]; ok {
 		return n, nil
 	}
+	v.src.rest()
 	f, err := v.blobs.open(d)
 	if errors.Is(err, journal.ErrNotFound) {
 		return 0, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
