@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -52,7 +55,7 @@ func (j *Journal) commit(db *bbolt.DB, batch []*request) {
 	if j.hooks.beforeCommit != nil {
 		j.hooks.beforeCommit(len(batch))
 	}
-	err := j.ready(batch)
+	err := j.ready(db, batch)
 	if err == nil {
 		err = j.transact(db, batch)
 	}
@@ -62,18 +65,51 @@ func (j *Journal) commit(db *bbolt.DB, batch []*request) {
 			j.owner.note(r.added.State)
 		}
 	}
+	j.room.regain()
 	j.gate.letIn()
 }
 
+// transact commits a batch. Where there is no space after all, what begins nothing is tried again with what the room can give:
+// it may be the outcome for which that was held.
 func (j *Journal) transact(db *bbolt.DB, batch []*request) error {
-	err := guard(func() error {
+	for {
+		id, err := j.transactOnce(db, batch)
+		if err == nil {
+			return nil
+		}
+		err = fmt.Errorf("append: %w", err)
+		switch {
+		case panicked(err):
+			j.gate.abandon(err)
+		case !unwritten(db, id, err):
+			j.gate.fail(err)
+		default:
+			full := fmt.Errorf("%w: %w", journal.ErrNoSpace, err)
+			given := j.room.give(true)
+			if dropped := refuseBeginnings(batch, full); dropped || given {
+				continue
+			}
+			return full
+		}
+		// An error of the commit does not say that nothing was committed.
+		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	}
+}
+
+// transactOnce returns the number of the transaction too.
+func (j *Journal) transactOnce(db *bbolt.DB, batch []*request) (id int, err error) {
+	return id, guard(func() error {
 		tx, err := db.Begin(true)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+		id = tx.ID()
 		accepted := 0
 		for _, r := range batch {
+			if r.err != nil {
+				continue // it was refused before
+			}
 			if err := r.add(tx); err != nil {
 				return err
 			}
@@ -93,17 +129,29 @@ func (j *Journal) transact(db *bbolt.DB, batch []*request) error {
 		j.commits.Add(1)
 		return nil
 	})
-	if err == nil {
-		return nil
+}
+
+// unwritten says whether a transaction that failed is certainly not there, because there was no space for it: the error is one of
+// writing pages or of making the file longer, which come before the page that makes it count, and that page is the one before.
+// An error of a sync says nothing of the kind, and neither does one that is not about space.
+func unwritten(db *bbolt.DB, id int, err error) bool {
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &path) && path.Op == "write" && isNoSpace(err):
+	case strings.Contains(err.Error(), "file resize error: "): // bbolt keeps the text alone
+	default:
+		return false
 	}
-	// An error of the commit does not say that nothing was committed.
-	err = fmt.Errorf("append: %w", err)
-	if panicked(err) {
-		j.gate.abandon(err)
-	} else {
-		j.gate.fail(err)
+	there := id
+	if guard(func() error {
+		return db.View(func(tx *bbolt.Tx) error {
+			there = tx.ID()
+			return nil
+		})
+	}) != nil {
+		return false
 	}
-	return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	return there < id
 }
 
 // add puts a request into the transaction, or sets its err and changes nothing. What it returns ends the transaction.

@@ -16,7 +16,8 @@ import (
 
 // blobs is the directory of blobs.
 type blobs struct {
-	dir string
+	dir  string
+	room *room
 
 	mu     sync.Mutex
 	synced map[string]bool // directories whose own names are known to be on the disk; guarded by mu
@@ -53,13 +54,17 @@ func (b *blobs) put(ctx context.Context, r io.Reader) (d journal.Digest, n int64
 	if err := b.mkdir(b.dir); err != nil {
 		return d, 0, err
 	}
-	f, err := os.CreateTemp(b.dir, "new-*")
+	var f *os.File
+	err = b.room.spaced(func() error {
+		f, err = os.CreateTemp(b.dir, "new-*")
+		return err
+	})
 	if err != nil {
 		return d, 0, err
 	}
 	defer os.Remove(f.Name()) // after the rename there is nothing of that name
 	h := sha256.New()
-	n, err = io.Copy(io.MultiWriter(f, h), &contextReader{ctx, r})
+	n, err = io.Copy(io.MultiWriter(&roomyWriter{f, b.room}, h), &contextReader{ctx, r})
 	if err == nil && !noSync {
 		if serr := f.Sync(); serr != nil {
 			err = &syncError{serr}
@@ -79,7 +84,7 @@ func (b *blobs) name(tmp string, d journal.Digest) error {
 		return err
 	}
 	if !b.right(d) {
-		if err := os.Rename(tmp, path); err != nil {
+		if err := b.room.spaced(func() error { return os.Rename(tmp, path) }); err != nil {
 			return err
 		}
 	}
@@ -108,7 +113,8 @@ func (b *blobs) mkdir(dir string) error {
 	if b.synced[dir] {
 		return nil
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	err := b.room.spaced(func() error { return os.Mkdir(dir, 0o700) })
+	if err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	if err := syncDir(filepath.Dir(dir)); err != nil {

@@ -34,8 +34,8 @@ func (o Options) now() time.Time {
 	return o.Now()
 }
 
-// Journal is a handle on a journal in a file. It implements journal.Journal, journal.KV, journal.Blobs, journal.Owners
-// and journal.Identity. All methods may be called concurrently, and other processes may use the file at the same time.
+// Journal is a handle on a journal in a file. It implements journal.Journal, journal.KV, journal.Blobs, journal.Owners,
+// journal.Identity and journal.Room. All methods may be called concurrently, and other processes may use the file at the same time.
 //
 // After an error that leaves open what is on the disk, every call answers journal.ErrUnusable; opening the journal
 // again shows the truth.
@@ -46,6 +46,8 @@ type Journal struct {
 	writer writer
 	blobs  blobs
 	owner  owner
+	room   room
+	limit  int64 // how long a file may be
 
 	commits atomic.Uint64
 	hooks   hooks
@@ -72,6 +74,7 @@ var (
 	_ journal.Owners   = (*Journal)(nil)
 	_ journal.Identity = (*Journal)(nil)
 	_ journal.Remover  = (*Journal)(nil)
+	_ journal.Room     = (*Journal)(nil)
 )
 
 // Open opens the journal at path, and never makes one.
@@ -86,11 +89,11 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	if _, err := lstat(abs); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j := &Journal{path: abs, now: opts.now}
+	j := &Journal{path: abs, now: opts.now, limit: fileLimit()}
 	if j.gate, err = newGate(abs, opts.BusyTimeout, migrator{abs, opts}); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j.blobs.dir = abs + ".blobs"
+	j.blobs.dir, j.blobs.room = abs+".blobs", &j.room
 	j.owner.dir = abs + ".owners"
 	if err := j.view(ctx, func(*bbolt.Tx) error { return nil }); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close())
@@ -128,7 +131,7 @@ func (j *Journal) ID() (journal.Digest, error) { return j.gate.id() }
 // is fine.
 func (j *Journal) Close() error {
 	err := j.gate.close()
-	return errors.Join(err, j.owner.close())
+	return errors.Join(err, j.room.close(), j.owner.close()) // an owner's file is there as long as its room may be
 }
 
 // view runs fn in a read transaction. Nothing that the transaction yields may be used after fn has returned.

@@ -87,6 +87,15 @@ func childMain(mode string, args []string) error {
 			return err
 		}
 		fmt.Println("OWNER", id)
+	case "reserve":
+		if _, _, err := j.Reserve(ctx, 1<<20); err != nil {
+			return err
+		}
+		id, err := j.Owner()
+		if err != nil {
+			return err
+		}
+		fmt.Println("OWNER", id)
 	default:
 		return fmt.Errorf("no mode %q", mode)
 	}

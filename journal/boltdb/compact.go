@@ -66,7 +66,7 @@ func (j *Journal) compact(ctx context.Context, opts CopyOptions) (done Compacted
 
 // swap ends a compaction while nobody else has the file open.
 func (j *Journal) swap(c *copier, b *rebuild, f *file, most int) error {
-	if err := f.here(j.path); err != nil {
+	if _, err := f.here(j.path); err != nil {
 		j.gate.fail(err)
 		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
 	}

@@ -107,20 +107,20 @@ func (f *file) close(broken bool) error {
 	return f.db.Close()
 }
 
-// here reports whether the file is no longer the one at path: what is written to it would be lost.
-func (f *file) here(path string) error {
+// here returns the file's length, or says that it is no longer the one at path: what is written to it would be lost.
+func (f *file) here(path string) (size int64, err error) {
 	opened, err := f.f.Stat()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	now, err := lstat(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !os.SameFile(opened, now) {
-		return fmt.Errorf("%s: %w: another file was put in its place", path, journal.ErrForeign)
+		return 0, fmt.Errorf("%s: %w: another file was put in its place", path, journal.ErrForeign)
 	}
-	return nil
+	return opened.Size(), nil
 }
 
 // letGo closes a file that bbolt may have been left with. Its map may stay, and would keep bbolt's lock.

@@ -35,7 +35,7 @@ func panicked(err error) bool {
 
 // noSpace makes an error of a full disk recognisable.
 func noSpace(err error) error {
-	if err != nil && isNoSpace(err) {
+	if err != nil && isNoSpace(err) && !errors.Is(err, journal.ErrNoSpace) {
 		return fmt.Errorf("%w: %w", journal.ErrNoSpace, err)
 	}
 	return err

@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wrun-dev/wrun/journal"
 )
 
 // initialMap is how much address space a journal's map takes at first, in bytes; it doubles as the file grows.
@@ -43,7 +45,10 @@ func openNoFollow(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 }
 
-func isNoSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+// isNoSpace knows a disk without blocks or inodes, a quota that is used up, and a file that may not grow.
+func isNoSpace(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) || errors.Is(err, journal.ErrNoSpace)
+}
 
 func syncDir(path string) error {
 	if noSync {

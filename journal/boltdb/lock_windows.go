@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/wrun-dev/wrun/journal"
 )
 
 // initialMap is 0 because a map of Windows makes the file as long as itself.
@@ -42,7 +44,7 @@ func unlock(f *os.File) error {
 func openNoFollow(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR, 0) }
 
 func isNoSpace(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL)
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) || errors.Is(err, journal.ErrNoSpace)
 }
 
 // syncDir does nothing: directories of Windows cannot be synced, their changes are journaled by the file system.

@@ -159,8 +159,14 @@ func (j *Journal) update(ctx context.Context, fn func(*bbolt.Tx) error) error {
 		return err
 	}
 	defer j.gate.release()
-	if err := j.ready(nil); err != nil {
-		return err
+	f := j.gate.open()
+	size, err := f.here(j.path)
+	if err != nil {
+		j.gate.fail(err)
+		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	}
+	if full, _ := j.full(db, f, size, reserved); full != nil {
+		return full
 	}
 	var refused error
 	err = guard(func() error {

@@ -53,6 +53,7 @@ func (j *Journal) Owner() (string, error) {
 	if err := os.Mkdir(o.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", fmt.Errorf("register as an owner: %w", err)
 	}
+	j.sweepRooms()
 	if err := j.sweepOwners(); err != nil {
 		return "", err
 	}

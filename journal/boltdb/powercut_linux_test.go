@@ -17,6 +17,7 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
 	"github.com/wrun-dev/wrun/journal/bundle"
+	"github.com/wrun-dev/wrun/journal/journaltest"
 )
 
 // TestNothingAcknowledgedIsLostInAPowerCut cuts a file system off its device, without letting it write what it still
@@ -148,8 +149,27 @@ func TestAFullDiskRefusesAndGoesOn(t *testing.T) {
 	if !errors.Is(err, unix.ENOSPC) {
 		t.Fatalf("filling the disk: %v", err)
 	}
-	if err := j.Append(t.Context(), "r", 1, record("x")); !errors.Is(err, journal.ErrNoSpace) {
-		t.Errorf("append: got %v, want %v", err, journal.ErrNoSpace)
+	if err := j.Append(t.Context(), "other", 0, created()); !errors.Is(err, journal.ErrNoSpace) {
+		t.Errorf("a new run: got %v, want %v", err, journal.ErrNoSpace)
+	}
+	if _, _, err := j.Reserve(t.Context(), 1); !errors.Is(err, journal.ErrNoSpace) {
+		t.Errorf("reserve: got %v, want %v", err, journal.ErrNoSpace)
+	}
+	long := record("x")
+	long.Body = make([]byte, journal.MaxInline)
+	at := uint64(1)
+	for ; at < 100; at++ { // an entry that begins nothing goes into what the file has
+		err := j.Append(t.Context(), "r", at, long)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, journal.ErrNoSpace) || errors.Is(err, journal.ErrUnusable) {
+			t.Errorf("append: got %v, want %v", err, journal.ErrNoSpace)
+		}
+		break
+	}
+	if at == 100 {
+		t.Error("the full disk takes 100 long entries")
 	}
 	if _, _, err := j.Put(t.Context(), strings.NewReader(strings.Repeat("x", 1<<20))); !errors.Is(err, journal.ErrNoSpace) {
 		t.Errorf("put: got %v, want %v", err, journal.ErrNoSpace)
@@ -160,14 +180,15 @@ func TestAFullDiskRefusesAndGoesOn(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	for at := range uint64(3) {
-		if err := j.Append(t.Context(), "r", 1+at, record(fmt.Sprint(at))); err != nil {
+	for i := range uint64(3) {
+		if err := j.Append(t.Context(), "r", at+i, record(fmt.Sprint(i))); err != nil {
 			t.Errorf("append once there is room again: %v", err)
 		}
 	}
-	if got := length(t, j, "r"); got != 4 {
-		t.Errorf("the log has %d entries, want 4", got)
+	if got := length(t, j, "r"); got != int(at)+3 {
+		t.Errorf("the log has %d entries, want %d", got, at+3)
 	}
+	journaltest.Check(t, j)
 	if err := j.Close(); err != nil {
 		t.Error(err)
 	}

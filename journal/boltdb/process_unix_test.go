@@ -75,16 +75,17 @@ func TestAStoppedWaiterHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// A commit that the system refuses leaves the truth on the disk and nowhere else.
-func TestAFileThatMayNotGrowMakesTheHandleUnusable(t *testing.T) {
+// Where the system does not let the file grow, nothing begins any more, and an append that begins nothing is refused or made. The
+// handle stays usable: it is known that nothing was written.
+func TestAFileThatMayNotGrowRefuses(t *testing.T) {
 	j := create(t, t.TempDir())
 	journaltest.CheckOnCleanup(t, j)
 	c := start(t, "fill", j.Path())
 	acked := c.rest(t)
-	if err := c.Wait(); err != nil || c.last != "UNUSABLE" || acked < 1 {
+	if err := c.Wait(); err != nil || c.last != "REFUSED" || acked < 1 {
 		t.Fatalf("the child: %v, %d acknowledged, %q", err, acked, c.last)
 	}
-	if got := length(t, j, "r"); got < acked+1 || got > acked+2 {
+	if got := length(t, j, "r"); got != acked+1 {
 		t.Errorf("entry %d was acknowledged, the log has %d entries", acked, got)
 	}
 	if err := j.Append(t.Context(), "other", 0, created()); err != nil {
@@ -99,21 +100,30 @@ func childFill(ctx context.Context, j *boltdb.Journal) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return err
 	}
+	limited, err := boltdb.Open(ctx, j.Path(), boltdb.Options{})
+	if err != nil {
+		return err
+	}
+	defer limited.Close()
 	for at := uint64(0); at < 1000; at++ {
 		e := record("x")
 		if at == 0 {
 			e = created()
 		}
 		e.Body = bytes.Repeat([]byte("x"), journal.MaxInline)
-		err := j.Append(ctx, "r", at, e)
+		err := limited.Append(ctx, "r", at, e)
 		if err == nil {
 			fmt.Println("ACK", at)
 			continue
 		}
-		if again := j.Append(ctx, "r", at, e); !errors.Is(err, journal.ErrUnusable) || !errors.Is(again, journal.ErrUnusable) {
-			return fmt.Errorf("got %w, then %w", err, again)
+		again, begun := limited.Append(ctx, "r", at, e), limited.Append(ctx, "begun", 0, created())
+		_, _, held := limited.Reserve(ctx, 4<<20)
+		for _, err := range []error{err, again, begun, held} {
+			if !errors.Is(err, journal.ErrNoSpace) || errors.Is(err, journal.ErrUnusable) {
+				return fmt.Errorf("got %w, then %w, %w and %w", err, again, begun, held)
+			}
 		}
-		fmt.Println("UNUSABLE")
+		fmt.Println("REFUSED")
 		return nil
 	}
 	return errors.New("the limit was never reached")

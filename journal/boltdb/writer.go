@@ -2,7 +2,11 @@ package boltdb
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"sync"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/wrun-dev/wrun/journal"
 )
@@ -61,24 +65,91 @@ func (w *writer) waiting() int {
 // reserved is what a commit may need beyond its entries, in bytes: bbolt writes every page anew that it changes.
 const reserved = 1 << 20
 
-// ready says whether a batch may begin: the file is still the journal's, and there is room. Nothing was written yet.
-func (j *Journal) ready(batch []*request) error {
+// begins says whether a request lets something begin whose outcome will need space. Everything else is an outcome, or says
+// something of one, and may use what is held for those.
+func (r *request) begins() bool {
+	return slices.ContainsFunc(r.entries, func(e journal.Entry) bool {
+		return e.Kind == journal.Created || e.Kind == journal.Claimed || e.Kind == journal.Intent
+	})
+}
+
+// need is what a request may take on the disk, in bytes.
+func (r *request) need() (n uint64) {
+	for i := range r.entries {
+		n += 2 * uint64(len(r.entries[i].Body)+512)
+		for _, w := range r.entries[i].Writes {
+			n += 2 * uint64(len(w.Value)+len(w.Key)+len(w.Space))
+		}
+	}
+	return n
+}
+
+// ready says whether a batch may begin: the file is still the journal's. Requests that begin something are refused where there is
+// not plenty of room; for the others it is made, as far as the handle holds some. Nothing was written yet.
+func (j *Journal) ready(db *bbolt.DB, batch []*request) error {
 	f := j.gate.open()
-	if err := f.here(j.path); err != nil {
+	size, err := f.here(j.path)
+	if err != nil {
 		j.gate.fail(err)
 		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
 	}
 	need := uint64(reserved)
 	for _, r := range batch {
-		for i := range r.entries {
-			need += 2 * uint64(len(r.entries[i].Body)+512)
-			for _, w := range r.entries[i].Writes {
-				need += 2 * uint64(len(w.Value)+len(w.Key)+len(w.Space))
-			}
-		}
+		need += r.need()
 	}
-	if left, known := space(f.f); known && left < need {
-		return fmt.Errorf("%w: %d bytes are left, up to %d may be needed", journal.ErrNoSpace, left, need)
+	full, short := j.full(db, f, size, need)
+	if full != nil {
+		refuseBeginnings(batch, full)
+	}
+	if short {
+		j.room.give(true)
 	}
 	return nil
+}
+
+// full says why nothing that needs so many bytes may begin, nil when it may, and whether they are short even without what is held for
+// what has begun.
+func (j *Journal) full(db *bbolt.DB, f *file, size int64, need uint64) (full error, short bool) {
+	left, known := space(f.f)
+	begin := need + j.room.promised()
+	if known && left < begin && j.sweepRooms() {
+		left, _ = space(f.f)
+	}
+	switch {
+	case known && left < begin:
+		full = &errRoom{left, begin}
+	case j.limit < math.MaxInt64 && grown(db, size, need) > j.limit:
+		full = fmt.Errorf("%w: the journal may grow to %d bytes, and files of this process to %d (ulimit -f)",
+			journal.ErrNoSpace, grown(db, size, need), j.limit)
+	}
+	return full, known && left < need
+}
+
+// refuseBeginnings answers the requests of a batch that begin something, and says whether there were any.
+func refuseBeginnings(batch []*request, err error) (any bool) {
+	for _, r := range batch {
+		if r.err == nil && r.begins() {
+			r.err, any = err, true
+		}
+	}
+	return any
+}
+
+// grown is how long bbolt may make a file of size bytes for need bytes more: it doubles small ones, and adds AllocSize to others.
+func grown(db *bbolt.DB, size int64, need uint64) int64 {
+	used := int64(0)
+	if db.View(func(tx *bbolt.Tx) error { used = tx.Size(); return nil }) != nil {
+		return size
+	}
+	if size < used+int64(need) {
+		size = max(size, initialMap)
+	}
+	for size < used+int64(need) {
+		if size <= int64(db.AllocSize) {
+			size *= 2
+		} else {
+			size += int64(db.AllocSize)
+		}
+	}
+	return size
 }

@@ -190,3 +190,11 @@ func (c *Crasher) ID() (journal.Digest, error) {
 	}
 	return c.Store.ID()
 }
+
+// Reserve holds space for an outcome.
+func (c *Crasher) Reserve(ctx context.Context, n int64) (use, drop func(), err error) {
+	if err := c.dead(); err != nil {
+		return nil, nil, err
+	}
+	return c.Store.Reserve(ctx, n)
+}

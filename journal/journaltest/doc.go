@@ -19,6 +19,7 @@ type Store interface {
 	journal.Blobs
 	journal.Owners
 	journal.Identity
+	journal.Room
 }
 
 // Check reports as errors of t everything that journal.Verify finds wrong in j.

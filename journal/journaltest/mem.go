@@ -18,8 +18,9 @@ type Mem struct {
 	*shared
 	owner string
 
-	// closed is guarded by shared.mu: nil while the handle may be used.
+	// Guarded by shared.mu: closed is nil while the handle may be used, holds is what it holds of shared.held.
 	closed error
+	holds  int64
 }
 
 // shared is the journal itself.
@@ -32,6 +33,9 @@ type shared struct {
 	blobs   map[journal.Digest][]byte
 	owners  map[string]journal.Liveness
 	commits int
+	limited bool  // left is counted
+	left    int64 // bytes that may still be written, held ones included
+	held    int64 // bytes of those that are held
 }
 
 type memLog struct {
@@ -88,6 +92,7 @@ func (m *Mem) end(why error) {
 	if m.closed == nil {
 		m.closed = why
 		m.owners[m.owner] = journal.Dead
+		m.held, m.holds = m.held-m.holds, 0
 	}
 }
 
@@ -131,6 +136,9 @@ func (m *Mem) Append(ctx context.Context, run string, at uint64, entries ...jour
 	}
 	changed, err := m.stage(x.Entries)
 	if err != nil {
+		return err
+	}
+	if err := m.take(x); err != nil {
 		return err
 	}
 	state, err := journal.MarshalState(x.State)

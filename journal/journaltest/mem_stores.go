@@ -79,6 +79,11 @@ func (m *Mem) Put(ctx context.Context, r io.Reader) (journal.Digest, int64, erro
 	if m.closed != nil {
 		return journal.Digest{}, 0, m.closed
 	}
+	if _, ok := m.blobs[d]; !ok {
+		if err := m.takeOf(int64(len(b)), m.left-m.held); err != nil {
+			return journal.Digest{}, 0, fmt.Errorf("store a blob: %w", err)
+		}
+	}
 	m.blobs[d] = b
 	return d, int64(len(b)), nil
 }

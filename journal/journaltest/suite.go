@@ -25,6 +25,7 @@ func Run(t *testing.T, m Maker) {
 	t.Run("Blobs", m.testBlobs)
 	t.Run("Owners", m.testOwners)
 	t.Run("Identity", m.testIdentity)
+	t.Run("Room", m.testRoom)
 	t.Run("Many", m.testMany)
 	t.Run("Reopen", m.testReopen)
 	t.Run("Close", m.testClose)
