@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -58,7 +59,8 @@ type Config struct {
 	Instances sandbox.Instances
 	// OnCompile is told when a module that is not in the cache is compiled, which takes seconds.
 	OnCompile func(sandbox.CompileEvent)
-	// Rescue is given a reply that came and could not be recorded, so that it is not lost.
+	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil saves it in a file beside the journal,
+	// or else in the system's directory for temporary files, and what drives the run returns a *runtime.UnrecordedError.
 	Rescue func(run string, step journal.Step, reply []byte)
 }
 
@@ -124,6 +126,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 	h.engine, err = runtime.New(runtime.Config{
 		Journal: h.journal, Invoker: h.sandbox, Funcs: hostfuncs.Standard(cfg.HTTP), Secrets: cfg.HTTP.Secrets,
 		Drivers: cfg.Drivers, Policy: cfg.Policy, Observe: cfg.Observe, Rescue: cfg.Rescue,
+		RescueDir: filepath.Dir(h.journal.Path()),
 	})
 	return err
 }

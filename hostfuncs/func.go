@@ -26,6 +26,9 @@ type Func struct {
 	// Timeout returns how long a request may take at most; nil, or 0, means that it does not wait. What must not be
 	// repeated is bounded by this alone: its context is not cancelled by the call's own limit.
 	Timeout func(req []byte) time.Duration
+	// MaxReply returns how long the reply to a request can be at most, in bytes, with what is kept as an artifact of it. As much
+	// space is held for it before what must not be repeated is begun. nil means toolabi.MaxOutput.
+	MaxReply func(req []byte) int64
 	// Check judges a request before anything is written about it: what it refuses is never begun. Call judges again. nil
 	// refuses nothing. Errors are as for Call.
 	Check func(c Call, req []byte) error

@@ -17,8 +17,19 @@ func sendFunc(web *client) Func {
 			return web.do(ctx, c, toolabi.FuncHTTPSend, req)
 		})
 	f.Timeout, f.Describe, f.Check = httpTimeout, httpDescribe, httpCheck(toolabi.FuncHTTPSend, checkSend)
+	f.MaxReply = httpMaxReply
 	f.ShowRequest, f.ParseReply, f.ShowReply = showHTTPRequest, ParseSaidReply, FormatSaidReply
 	return f
+}
+
+// httpMaxReply is the longest reply to a request: its headers, and its body or, where that is to be kept, the artifact.
+func httpMaxReply(raw []byte) int64 {
+	const head = 2*toolabi.MaxHTTPHeaderBytes + 16<<10
+	var req toolabi.HTTPRequest
+	if toolabi.Decode(raw, &req) == nil && req.ToArtifact > 0 {
+		return head + int64(min(req.ToArtifact, toolabi.MaxArtifact))
+	}
+	return head + toolabi.MaxHTTPBody
 }
 
 func checkSend(req toolabi.HTTPRequest) error {

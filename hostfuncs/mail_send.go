@@ -24,6 +24,7 @@ func mailFunc(p *post) Func {
 		_, err := checkMail(c, req)
 		return err
 	})
+	f.MaxReply = func([]byte) int64 { return 2 << 10 } // the id of the message
 	f.Timeout, f.Describe = mailTimeout, described(mailWords)
 	f.ShowRequest, f.ParseReply, f.ShowReply = shown(askedForm), parseSaidMail, shown(saidForm)
 	return f

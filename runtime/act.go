@@ -20,6 +20,9 @@ type Act struct {
 	Note string
 	// Class is toolabi.Read, Effect or Once.
 	Class toolabi.Class
+	// MaxReply is how long the reply can be, in bytes: as much space is held for it before an effect is announced. 0 means
+	// toolabi.MaxOutput.
+	MaxReply int64
 	// Timeout is how long an effect may be on its way; 0 means 30 s. Do keeps to it by itself.
 	Timeout time.Duration
 	// Retry says how often the step is attempted in all, and with which pauses; the zero value attempts it once. An attempt
@@ -81,6 +84,9 @@ func (r *Run) actOp(step journal.Step, act Act) op {
 	}
 	if o.timeout == 0 {
 		o.timeout = defaultSendTimeout
+	}
+	if act.MaxReply > 0 {
+		o.reply = func() int64 { return act.MaxReply }
 	}
 	if act.Class != toolabi.Read {
 		o.key = func() string { return idempotencyKey(r.engine.identity, r.id, step, digest, 1) }

@@ -21,7 +21,7 @@ type appender struct {
 	owner  string
 	now    func() time.Time
 	ride   time.Duration
-	rescue func(step journal.Step, reply []byte)
+	rescue func(step journal.Step, name string, reply []byte)
 	unsaid func(journal.Entry) journal.Entry // without values of secrets in what is said with it
 
 	mu         sync.Mutex
@@ -33,6 +33,7 @@ type appender struct {
 	queue      []*queued              // guarded by mu, in order
 	size       int                    // guarded by mu: bytes in the queue
 	committing bool                   // guarded by mu: one append at a time
+	first      int                    // guarded by mu: the next append takes so many of the queue alone; 0 for all
 	appends    int                    // guarded by mu: those that succeeded
 	dead       error                  // guarded by mu: why nothing can be appended any more
 	dropped    map[journal.Step]error // guarded by mu: intents that were taken back, and why
@@ -64,9 +65,6 @@ func newAppender(e *Engine, l *loaded) *appender {
 		j: e.cfg.Journal, run: l.state.Run, owner: l.state.Owner, now: e.cfg.Now, ride: e.cfg.RideAlong,
 		base: l.state, ahead: l.state.Clone(), history: l.history, kept: l.kept, dropped: map[journal.Step]error{},
 		unsaid: e.unsaid,
-	}
-	if e.cfg.Rescue != nil {
-		a.rescue = func(step journal.Step, reply []byte) { e.cfg.Rescue(l.state.Run, step, reply) }
 	}
 	a.settled.L = &a.mu
 	return a
@@ -181,7 +179,11 @@ func (a *appender) commitThrough(q *queued) {
 
 // commit appends the queue as it is now. The caller holds mu.
 func (a *appender) commit() {
-	batch := slices.Clone(a.queue[:min(len(a.queue), journal.MaxAppend)])
+	n := min(len(a.queue), journal.MaxAppend)
+	if a.first > 0 {
+		n, a.first = min(n, a.first), 0
+	}
+	batch := slices.Clone(a.queue[:n])
 	entries := make([]journal.Entry, len(batch))
 	for i, q := range batch {
 		entries[i] = q.entry
@@ -201,9 +203,17 @@ func (a *appender) commit() {
 		a.reconcile()
 	case errors.Is(err, journal.ErrStale):
 		a.judgeAgain() // nothing was written; who changes what has changed meanwhile has to ask again
+	case errors.Is(err, journal.ErrNoSpace) && outcomes(batch) > 0:
+		a.first = outcomes(batch) // what is known is recorded, also where nothing begins any more
 	default:
 		a.die(&JournalError{Run: a.run, Err: err})
 	}
+}
+
+// outcomes says how many entries of a batch come before the first that announces something, if one does: they may have space
+// where it has none.
+func outcomes(batch []*queued) int {
+	return max(0, slices.IndexFunc(batch, func(q *queued) bool { return q.entry.Kind == journal.Intent }))
 }
 
 // append waits for a journal that is busy, because what is queued may be a result that must not be lost.
@@ -283,7 +293,7 @@ func (a *appender) refuse(q *queued) error {
 
 // save keeps a reply that came and cannot be recorded. The caller holds mu.
 func (a *appender) save(q *queued) {
-	if a.rescue != nil && q.reply != nil {
+	if q.reply != nil {
 		a.rescued = append(a.rescued, q)
 	}
 }
@@ -295,7 +305,7 @@ func (a *appender) deliver() {
 	a.rescued = nil
 	a.mu.Unlock()
 	for _, q := range rescued {
-		a.rescue(q.entry.Step, q.reply)
+		a.rescue(q.entry.Step, q.entry.Name, q.reply)
 	}
 }
 

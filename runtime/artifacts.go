@@ -21,6 +21,7 @@ func (s *holding) Put(ctx context.Context, r io.Reader) (toolabi.Digest, int64, 
 		return toolabi.Digest{}, 0, toolabi.NewError(toolabi.TooLarge, fmt.Sprintf(
 			"steps of the run that failed have stored %d artifacts of %d bytes in vain, and no more are stored until the run is resumed", count, bytes))
 	}
+	s.room.free() // it is a part of what comes of the use
 	src := &source{r: r}
 	d, n, err := s.run.engine.blobs.Put(ctx, src)
 	switch {

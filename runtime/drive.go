@@ -72,7 +72,7 @@ type Usage struct {
 //
 // Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
 // and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
-// *BudgetError; *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
+// *UnrecordedError around one of them when replies came and could not be recorded; *BudgetError; *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
 func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res Result, err error) {
 	end, err := e.begin(run)
 	if err != nil {
@@ -126,8 +126,9 @@ func (e *Engine) claimed(ctx context.Context, l *loaded, opts DriveOptions) (res
 	}
 	r := newRun(e, l.state.Run, l)
 	r.approveBy = opts.ApproveBy
-	defer r.log.close()
 	res, err = r.goOn(ctx, opts)
+	r.log.close()
+	err = r.withUnrecorded(err)
 	res.Usage.Commits = 1 + r.log.commits() // the first one claimed it
 	return res, r.cancelAsked(), err
 }

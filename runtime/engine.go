@@ -42,7 +42,7 @@ type DriverInfo struct {
 	Drive   Driver
 }
 
-// Config makes an Engine. Journal is mandatory; a journal that is a journal.Blobs, Owners, Identity or KV besides is
+// Config makes an Engine. Journal is mandatory; a journal that is a journal.Blobs, Owners, Identity, KV or Room besides is
 // used as such.
 type Config struct {
 	Journal journal.Journal
@@ -70,8 +70,10 @@ type Config struct {
 	Grace time.Duration
 	// Secrets knows the values that are written nowhere. It is the vault of Funcs; nil knows none.
 	Secrets *hostfuncs.Vault
-	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil drops it.
-	Rescue func(run string, step journal.Step, reply []byte)
+	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil saves it in a file of RescueDir, or
+	// else of the system's directory for temporary files, and Drive returns an *UnrecordedError that names it.
+	Rescue    func(run string, step journal.Step, reply []byte)
+	RescueDir string
 }
 
 // Event is what Observe is told.
@@ -114,6 +116,7 @@ type Engine struct {
 	blobs    journal.Blobs
 	kv       journal.KV
 	owners   journal.Owners
+	room     journal.Room // nil where nothing can be held
 	identity journal.Digest
 	funcs    map[string]hostfuncs.Func
 	schemas  schemas
@@ -156,6 +159,7 @@ func New(cfg Config) (*Engine, error) {
 	e.blobs, _ = cfg.Journal.(journal.Blobs)
 	e.kv, _ = cfg.Journal.(journal.KV)
 	e.owners, _ = cfg.Journal.(journal.Owners)
+	e.room, _ = cfg.Journal.(journal.Room)
 	if e.owners == nil {
 		e.owner = randomOwner()
 	}

@@ -17,6 +17,7 @@ import (
 // disk are never an answer. Only of an effect that must not be repeated and has left does the function's word stand.
 type holding struct {
 	run  *Run
+	room *held  // space for what comes of the use
 	most uint64 // how many bytes of artifacts are granted
 
 	mu     sync.Mutex

@@ -86,7 +86,7 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 	f.seen[digest]++
 	n, occurrence := f.n, f.seen[digest]
 	f.mu.Unlock()
-	o := op{step: f.step.Child(n), name: name, class: toolabi.Read, request: request, digest: digest, frame: f, bulky: fn.Bulky}
+	o := op{step: f.step.Child(n), name: name, class: toolabi.Read, request: request, digest: digest, frame: f, bulky: fn.Bulky, room: &held{}}
 	if !known {
 		o.refused = toolabi.NewError(toolabi.Unsupported, fmt.Sprintf("this host does not have %s", name))
 		return o
@@ -101,6 +101,9 @@ func (f *frame) op(name string, fn hostfuncs.Func, known bool, request []byte) o
 		if t := fn.Timeout(request); t > 0 {
 			o.timeout = t
 		}
+	}
+	if fn.MaxReply != nil {
+		o.reply = func() int64 { return fn.MaxReply(request) }
 	}
 	if o.class == toolabi.Effect || o.class == toolabi.Once {
 		o.key = func() string { return idempotencyKey(f.run.engine.identity, f.run.id, f.step, digest, occurrence) }
@@ -149,7 +152,7 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 	c := f.hostCall(fn, intent)
 	c.BeforeSend = send.allow
 	c.Sent = func(n int64) { send.sent = n }
-	s := &holding{run: f.run}
+	s := &holding{run: f.run, room: o.room}
 	s.serve(ctx, &c)
 	if err := f.run.restoreFor(ctx, fn.Name, c); err != nil {
 		return outcome{unsent: true}, err

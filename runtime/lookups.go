@@ -178,7 +178,7 @@ func (e *Engine) reopened(ctx context.Context, l *loaded, run string) (*Run, err
 		cfg: e.cfg, blobs: e.blobs, kv: e.kv, owners: e.owners, identity: e.identity, funcs: e.funcs, driving: map[string]bool{},
 	}
 	scratch.cfg.Journal = &scratchLog{state: &journal.State{Run: run}}
-	scratch.cfg.Rescue, scratch.cfg.Observe = nil, nil
+	scratch.cfg.Rescue, scratch.cfg.Observe, scratch.room = nil, nil, nil
 	me, err := e.me()
 	if err != nil {
 		return nil, err

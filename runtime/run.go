@@ -43,13 +43,17 @@ type Run struct {
 	waits   []*WaitingError       // guarded by mu: steps that wait for something outside
 	counts  Counts                // guarded by mu
 	usage   Usage                 // guarded by mu
+	// unrecorded are the replies that came and could not be recorded; guarded by mu.
+	unrecorded []Unrecorded
 }
 
 func newRun(e *Engine, id string, l *loaded) *Run {
-	return &Run{
+	r := &Run{
 		engine: e, id: id, grants: l.grants, budget: l.budget, spent: l.spent, from: l.state.Len,
 		log: newAppender(e, l), kept: l.kept, workspaces: newWorkspaces(), asked: map[journal.Step]bool{}, busy: map[journal.Step]bool{},
 	}
+	r.log.rescue = r.rescue
+	return r
 }
 
 // ID returns the run's id.

@@ -26,6 +26,8 @@ type op struct {
 	bulky   bool           // the request is not kept, only its digest
 	keyTTL  time.Duration  // how long the provider remembers the key; 0: for ever
 	timeout time.Duration  // how long an effect may be on its way
+	room    *held          // space for what will come of it, while there is some
+	reply   func() int64   // how long its reply can be, in bytes; nil: as a tool's output
 	key     func() string  // derives the idempotency key; nil: the step has none
 
 	own          bool                  // the driver does it itself
@@ -199,6 +201,11 @@ func (r *Run) reopen(ctx context.Context, o op, step journal.Step, past *journal
 		return outcome{}, r.nowInDoubt(step, why)
 	}
 	o.again = true
+	done, err := r.hold(ctx, &o)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer done()
 	if o.enters() {
 		// A crash without progress is on the disk before the module is entered again.
 		if err := r.flushUnlessFusing(); err != nil {
@@ -253,6 +260,11 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 			return outcome{}, err
 		}
 	}
+	done, err := r.hold(ctx, &o)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer done()
 	intent, err := r.intent(ctx, o, step, before)
 	if err != nil {
 		return outcome{}, err
@@ -344,6 +356,7 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 
 // record writes what came of a step.
 func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journal.Entry, out outcome) (outcome, error) {
+	o.room.free()
 	refused := out.err != nil && out.err == o.refused
 	if out = r.withoutSecrets(o, step, out); refused {
 		o.refused = out.err
@@ -364,8 +377,8 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		result.Retry, result.Due = true, due
 	}
 	if err != nil {
-		if reply := out.precious(o); reply != nil && r.engine.cfg.Rescue != nil {
-			r.engine.cfg.Rescue(r.id, step, reply)
+		if reply := out.precious(o); reply != nil {
+			r.rescue(step, o.name, reply)
 		}
 		return outcome{}, err
 	}

@@ -36,8 +36,7 @@ type app struct {
 	stats                bool // say what driving took
 	bundled              bool // the run is out of a bundle, and cannot be gone on with
 
-	saying sync.Mutex // guards errOut while a run is driven, and saved
-	saved  []string   // the commands that record replies which could not be recorded
+	saying sync.Mutex // guards errOut while a run is driven
 }
 
 // drivers are the drivers of this program, by the names that runs know them by. Models' keys come from the vault.
@@ -73,7 +72,7 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 	cfg.BusyTimeout, cfg.NoMigrate, cfg.OnMigrate = a.lockTimeout, a.noMigrate, a.migrating
 	cfg.HTTP.Secrets = hostfuncs.NewVault(nil)
 	cfg.Drivers, cfg.MemoryBudget = a.drivers(cfg.HTTP.Secrets), uint64(a.memoryBudget)
-	cfg.Observe, cfg.OnCompile, cfg.Rescue = a.observe, a.compiling, a.rescue
+	cfg.Observe, cfg.OnCompile = a.observe, a.compiling
 	h, err := wrun.Open(ctx, cfg)
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func (n *nest) drives() error {
 	}
 	var err error
 	n.engine, err = runtime.New(runtime.Config{
-		Journal: n.store, Invoker: n.tools, Funcs: funcs, Secrets: vault, Observe: n.app.observe, Rescue: n.app.rescue,
+		Journal: n.store, Invoker: n.tools, Funcs: funcs, Secrets: vault, Observe: n.app.observe, RescueDir: filepath.Dir(n.app.journalPath),
 		Policy: n.policy, Now: func() time.Time { return time.Now().Add(n.ahead) },
 		Drivers: map[string]runtime.DriverInfo{call.Name: call.Driver(), runtime.RollbackDriver: rollback.Driver()},
 	})

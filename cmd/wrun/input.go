@@ -15,24 +15,28 @@ import (
 
 // argument returns what an argument stands for: the content of a file for @FILE, standard input for -, else itself.
 func (a *app) argument(ctx context.Context, arg string) ([]byte, error) {
+	return a.argumentOf(ctx, arg, toolabi.MaxInput)
+}
+
+func (a *app) argumentOf(ctx context.Context, arg string, most int) ([]byte, error) {
 	switch {
 	case arg == "-":
-		return a.readInput(ctx)
+		return a.readInput(ctx, most)
 	case strings.HasPrefix(arg, "@"):
-		return readFile(arg[1:])
+		return readFileOf(arg[1:], most)
 	}
 	return []byte(arg), nil
 }
 
 // readInput reads standard input, until a signal comes.
-func (a *app) readInput(ctx context.Context) ([]byte, error) {
+func (a *app) readInput(ctx context.Context, most int) ([]byte, error) {
 	type content struct {
 		b   []byte
 		err error
 	}
 	got := make(chan content, 1)
 	go func() { // ends with the process at the latest: a read of standard input cannot be broken off
-		b, err := readBounded(a.in, "standard input")
+		b, err := readBounded(a.in, "standard input", most)
 		got <- content{b, err}
 	}()
 	select {
@@ -44,7 +48,9 @@ func (a *app) readInput(ctx context.Context) ([]byte, error) {
 }
 
 // readFile reads a regular file of at most toolabi.MaxInput bytes.
-func readFile(path string) ([]byte, error) {
+func readFile(path string) ([]byte, error) { return readFileOf(path, toolabi.MaxInput) }
+
+func readFileOf(path string, most int) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fileError(err)
@@ -57,16 +63,16 @@ func readFile(path string) ([]byte, error) {
 		return nil, fileError(err)
 	}
 	defer f.Close()
-	return readBounded(f, path)
+	return readBounded(f, path, most)
 }
 
-func readBounded(r io.Reader, name string) ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(r, toolabi.MaxInput+1))
+func readBounded(r io.Reader, name string, most int) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err != nil {
 		return nil, fileError(fmt.Errorf("read %s: %w", name, err))
 	}
-	if len(b) > toolabi.MaxInput {
-		return nil, fileError(fmt.Errorf("%s has more than %d bytes", name, toolabi.MaxInput))
+	if len(b) > most {
+		return nil, fileError(fmt.Errorf("%s has more than %d bytes", name, most))
 	}
 	return b, nil
 }

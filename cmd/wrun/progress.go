@@ -2,13 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/wrun-dev/wrun/drivers/agent"
-	"github.com/wrun-dev/wrun/hostfuncs"
-	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -62,46 +58,4 @@ func (a *app) compiling(ev sandbox.CompileEvent) {
 	case ev.Err == nil:
 		a.detail("compiled %s in %s", ev.Name, ev.Took.Round(time.Millisecond))
 	}
-}
-
-// rescue keeps a reply that came and could not be recorded, in a form that "wrun resolve" takes.
-func (a *app) rescue(run string, step journal.Step, reply []byte) {
-	text := reply
-	if said, err := hostfuncs.FormatSaidReply(reply); err == nil {
-		text = said
-	}
-	path, err := a.writeRescue(run, text)
-	a.saying.Lock()
-	defer a.saying.Unlock()
-	if err != nil {
-		fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded, nor saved (%v); it is:\n%s\n", step, run, err, text)
-		a.saved = append(a.saved, a.cmd(fmt.Sprintf("resolve %s %s --happened -", run, step))+", with the reply above")
-		return
-	}
-	a.saved = append(a.saved, a.cmd(fmt.Sprintf("resolve %s %s --happened %s", run, step, quoted("@"+path))))
-}
-
-func (a *app) writeRescue(run string, text []byte) (string, error) {
-	path, err := a.journal()
-	if err != nil {
-		return "", err
-	}
-	for _, dir := range []string{filepath.Dir(path), os.TempDir()} {
-		f, createErr := os.CreateTemp(dir, "wrun-rescued-"+run+"-*.json") // mode 0600
-		if createErr != nil {
-			err = createErr
-			continue
-		}
-		_, err = f.Write(text)
-		if err == nil {
-			err = f.Sync()
-		}
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-		if err == nil {
-			return f.Name(), nil
-		}
-	}
-	return "", err
 }

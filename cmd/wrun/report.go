@@ -18,8 +18,8 @@ func (a *app) report(ctx context.Context, err error) int {
 		return 0
 	}
 	p := a.problem(err)
-	if len(a.saved) > 0 {
-		p = problem{code: codeUnrecorded, exit: codeUnrecorded.exit, title: codeUnrecorded.title + ": " + p.title, next: strings.Join(a.saved, "\n")}
+	if lost := (*runtime.UnrecordedError)(nil); errors.As(err, &lost) {
+		p = a.unrecorded(lost)
 	}
 	var sig signalError
 	if errors.As(context.Cause(ctx), &sig) && (errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.As(err, &sig)) {
@@ -55,6 +55,27 @@ func (a *app) report(ctx context.Context, err error) int {
 		}
 	}
 	return p.exit
+}
+
+// unrecorded says where the replies are that could not be recorded. One that could be saved nowhere is written to standard error,
+// without anything that would change its bytes.
+func (a *app) unrecorded(e *runtime.UnrecordedError) problem {
+	p := problem{code: codeUnrecorded, exit: codeUnrecorded.exit, title: codeUnrecorded.title + ": " + a.problem(e.Err).title}
+	var next []string
+	for _, u := range e.Replies {
+		resolve := fmt.Sprintf("resolve %s %s --happened ", e.Run, quoted(string(u.Step)))
+		if u.Path != "" {
+			next = append(next, a.cmd(resolve+quoted("@"+u.Path)))
+			continue
+		}
+		a.saying.Lock()
+		fmt.Fprintf(a.errOut, "the reply of %s of run %s could not be recorded, nor saved (%s); it is:\n%s\n",
+			u.Step, e.Run, toolabi.CleanLine(u.Err.Error(), 500), u.Said)
+		a.saying.Unlock()
+		next = append(next, a.cmd(resolve+"-")+", with the reply above")
+	}
+	p.next = strings.Join(next, "\n")
+	return p
 }
 
 func (a *app) reportJSON(p problem) {

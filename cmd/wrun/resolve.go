@@ -10,6 +10,7 @@ import (
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 const resolveHelp = `Say whether an effect happened whose outcome is unknown. Nothing is executed; "wrun
@@ -123,13 +124,16 @@ func (a *app) settleRun(ctx context.Context, run string, v verdict) error {
 	})
 }
 
+// maxSaidReply is the longest reply as it is said, in bytes: the longest that is saved has its bytes in base64.
+const maxSaidReply = 2 * toolabi.MaxOutput
+
 // settle turns what a person says into what the tool is told, and records it.
 func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdict) error {
 	res := runtime.Resolution{Happened: v.yes, Now: v.now, NewKey: v.newKey, By: v.by, Note: v.note}
 	var text []byte
 	if v.yes {
 		var err error
-		if text, err = a.argument(ctx, v.happened); err != nil {
+		if text, err = a.argumentOf(ctx, v.happened, maxSaidReply); err != nil {
 			return err
 		}
 	}

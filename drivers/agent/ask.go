@@ -16,6 +16,9 @@ import (
 // StepName is the name of the steps that ask a model, in the log.
 const StepName = "model"
 
+// maxReply is the longest answer as it is recorded, in bytes.
+const maxReply = model.MaxAnswer + 64<<10
+
 // ask asks the model with what it is to know by now, or returns what it answered when the log holds that. The answer is on the
 // disk before anything is done about it.
 func (l *loop) ask(ctx context.Context, turn int) (*model.Answer, error) {
@@ -38,7 +41,7 @@ func (l *loop) ask(ctx context.Context, turn int) (*model.Answer, error) {
 	}
 	timeout := m.timeout(model.DefaultTimeout)
 	reply, err := l.r.Do(ctx, step, runtime.Act{
-		Name: StepName, Request: request, Bulky: true, Note: m.words(), Class: toolabi.Effect, Timeout: timeout, Retry: m.retry(), Exact: true,
+		Name: StepName, Request: request, Bulky: true, Note: m.words(), Class: toolabi.Effect, Timeout: timeout, MaxReply: maxReply, Retry: m.retry(), Exact: true,
 		Do: func(ctx context.Context, a runtime.Attempt) ([]byte, error) {
 			answer, err := l.client.Send(ctx, request, model.Attempt{
 				Key: a.Key, BeforeSend: a.BeforeSend, Progress: m.progress(a.Progress), Timeout: timeout,
