@@ -62,6 +62,11 @@ func (j *Journal) Reserve(ctx context.Context, n int64) (use, drop func(), err e
 		return nil, nil, fmt.Errorf("hold %d bytes: %w", n, noSpace(err))
 	}
 	cost, blob := costOf(n), n > journal.MaxInline
+	if blob { // the directory of all blobs is made once
+		if err := j.blobs.mkdir(j.blobs.dir); err != nil {
+			return nil, nil, fmt.Errorf("hold %d bytes: %w", n, noSpace(err))
+		}
+	}
 	if err = j.room.hold(filepath.Join(j.owner.dir, owner+roomSuffix), cost, blob); err != nil && isNoSpace(err) && j.sweepRooms() {
 		err = j.room.hold(filepath.Join(j.owner.dir, owner+roomSuffix), cost, blob)
 	}
@@ -137,7 +142,7 @@ func (r *room) grow(want int64) error {
 		return nil
 	}
 	sizes := []int64{(want + roomStep - 1) / roomStep * roomStep, want}
-	if known && uint64(sizes[0]-r.size) > free {
+	if known && uint64(sizes[0]-r.size)+reserved > free { // what is to be announced has to be committed first
 		sizes = sizes[1:]
 	}
 	var err error
