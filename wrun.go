@@ -53,6 +53,8 @@ type Config struct {
 	Drivers map[string]runtime.DriverInfo
 	// Policy decides whether a call may begin; nil leaves it to the manifests.
 	Policy runtime.Policy
+	// RunQuota and JournalQuota are those of runtime.Config, in bytes; 0 means none.
+	RunQuota, JournalQuota int64
 	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
 	Observe func(runtime.Event)
 	// Instances says how a call gets its clean instance: from a pool, by default.
@@ -126,7 +128,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 	h.engine, err = runtime.New(runtime.Config{
 		Journal: h.journal, Invoker: h.sandbox, Funcs: hostfuncs.Standard(cfg.HTTP), Secrets: cfg.HTTP.Secrets,
 		Drivers: cfg.Drivers, Policy: cfg.Policy, Observe: cfg.Observe, Rescue: cfg.Rescue,
-		RescueDir: filepath.Dir(h.journal.Path()),
+		RescueDir: filepath.Dir(h.journal.Path()), RunQuota: cfg.RunQuota, JournalQuota: cfg.JournalQuota,
 	})
 	return err
 }

@@ -64,6 +64,15 @@ func (e *Entry) Marshal(before Digest) ([]byte, error) {
 	return record, nil
 }
 
+// EncodedLen returns how long the entry's encoding is, in bytes, without the hash before it; 0 for one that has none.
+func (e Entry) EncodedLen() int {
+	b, err := encMode.Marshal(&e)
+	if err != nil {
+		return 0
+	}
+	return len(b)
+}
+
 // Unmarshal reads what Marshal wrote, and checks it against the hash of the entry before. Errors: ErrDamaged, ErrNewer.
 func Unmarshal(record []byte, before Digest) (Entry, error) {
 	var e Entry

@@ -90,6 +90,13 @@ type Room interface {
 	Reserve(ctx context.Context, n int64) (use, drop func(), err error)
 }
 
+// Sizer tells how large a journal is. Journals offer it where somebody may want to bound them.
+type Sizer interface {
+	// Size returns about how many bytes the journal takes, with its blobs. It is cheap enough to be asked before every step, and
+	// may leave out what other processes have added in the last minute.
+	Size(ctx context.Context) (int64, error)
+}
+
 // Liveness is what is known of an owner's process.
 type Liveness uint8
 

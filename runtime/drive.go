@@ -72,7 +72,7 @@ type Usage struct {
 //
 // Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
 // and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
-// *UnrecordedError around one of them when replies came and could not be recorded; *BudgetError; *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
+// *UnrecordedError around one of them when replies came and could not be recorded; *BudgetError; *QuotaError; *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
 func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res Result, err error) {
 	end, err := e.begin(run)
 	if err != nil {
@@ -289,7 +289,8 @@ func (r *Run) drive(ctx context.Context, drive Driver) (Result, error) {
 func waits(err error) bool {
 	var w *WaitingError
 	var b *BudgetError
-	return errors.As(err, &w) || errors.As(err, &b)
+	var q *QuotaError
+	return errors.As(err, &w) || errors.As(err, &b) || errors.As(err, &q)
 }
 
 func (r *Run) cancelAsked() (asked bool) {

@@ -68,6 +68,10 @@ type Config struct {
 	// Grace is how long an effect that must not be repeated, or one of the driver's own, may still be on its way once the
 	// context of Drive has ended; 0 means 750 ms. Then it is given up, and in doubt unless it may be repeated.
 	Grace time.Duration
+	// RunQuota is how many bytes a run may take in the journal, its entries with their bodies and its artifacts, and JournalQuota
+	// how many the journal may take in all, before a run stops with a *QuotaError; 0 means no such limit. They are looked at before
+	// a step begins: what has begun is recorded whatever it takes. The second needs a journal that is a journal.Sizer.
+	RunQuota, JournalQuota int64
 	// Secrets knows the values that are written nowhere. It is the vault of Funcs; nil knows none.
 	Secrets *hostfuncs.Vault
 	// Rescue is given a reply that came and could not be recorded, so that it is not lost. nil saves it in a file of RescueDir, or
@@ -117,6 +121,7 @@ type Engine struct {
 	kv       journal.KV
 	owners   journal.Owners
 	room     journal.Room // nil where nothing can be held
+	sizer    journal.Sizer
 	identity journal.Digest
 	funcs    map[string]hostfuncs.Func
 	schemas  schemas
@@ -160,6 +165,13 @@ func New(cfg Config) (*Engine, error) {
 	e.kv, _ = cfg.Journal.(journal.KV)
 	e.owners, _ = cfg.Journal.(journal.Owners)
 	e.room, _ = cfg.Journal.(journal.Room)
+	e.sizer, _ = cfg.Journal.(journal.Sizer)
+	if cfg.RunQuota < 0 || cfg.JournalQuota < 0 {
+		return nil, fmt.Errorf("runtime: a quota of less than nothing: %d and %d bytes", cfg.RunQuota, cfg.JournalQuota)
+	}
+	if cfg.JournalQuota > 0 && e.sizer == nil {
+		return nil, errors.New("runtime: Config.JournalQuota needs a journal that says how much it takes")
+	}
 	if e.owners == nil {
 		e.owner = randomOwner()
 	}

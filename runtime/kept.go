@@ -27,6 +27,7 @@ type kept struct {
 	puts     []put                     // guarded by mu: not in a result yet, in the order in which they ended
 	vain     map[journal.Digest]bool   // guarded by mu: what was put and came into no result
 	wasted   uint64                    // guarded by mu: how long those of vain are together
+	weight   weight                    // guarded by mu
 	broken   error                     // guarded by mu: a result that should say what became of a file and does not
 }
 
@@ -42,20 +43,22 @@ type put struct {
 	digest journal.Digest
 }
 
-func newKept() *kept {
+func newKept(counted bool) *kept {
 	return &kept{
-		named: map[journal.Digest]int{}, sizes: map[journal.Digest]uint64{}, unsized: map[journal.Digest]bool{}, vain: map[journal.Digest]bool{},
+		weight: weight{counted: counted},
+		named:  map[journal.Digest]int{}, sizes: map[journal.Digest]uint64{}, unsized: map[journal.Digest]bool{}, vain: map[journal.Digest]bool{},
 		files: map[string]journal.Digest{},
 	}
 }
 
 // add folds the log's next entry.
 func (k *kept) add(e journal.Entry) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.weight.add(e)
 	if e.Kind != journal.Result {
 		return
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	for d := range distinct(e.Refs) {
 		if k.named[d]++; k.named[d] > 1 {
 			continue
@@ -79,6 +82,13 @@ func (k *kept) add(e journal.Entry) {
 		k.versions = append(k.versions, keptVersion{e.Step, v})
 		k.leave(v)
 	}
+}
+
+// entries is what the entries take, in bytes. What was taken back stays counted, in a process that went on.
+func (k *kept) entries() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.weight.bytes
 }
 
 // leave is called with mu held.

@@ -21,7 +21,7 @@ type loaded struct {
 
 // load reads a run's log and holds it against the rules again.
 func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
-	l := &loaded{state: &journal.State{Run: run}, history: new(journal.History), kept: newKept()}
+	l := &loaded{state: &journal.State{Run: run}, history: new(journal.History), kept: newKept(e.cfg.RunQuota > 0)}
 	if err := e.loadMore(ctx, l); err != nil {
 		return nil, err
 	}

@@ -234,6 +234,9 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 	if err := r.mayBegin(ctx, o, step); err != nil {
 		return outcome{}, err
 	}
+	if err := r.withinQuota(ctx, step); err != nil {
+		return outcome{}, err
+	}
 	var approval journal.Digest
 	if o.enters() && o.refused == nil && !o.unasked && before == nil {
 		var err error

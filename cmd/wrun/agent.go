@@ -93,6 +93,7 @@ either, because it is not the operator's.`,
 	limits.add(c)
 	budget.add(c)
 	waits.add(c)
+	a.addQuotas(c)
 	return c
 }
 

@@ -30,6 +30,8 @@ type app struct {
 	journalPath          string
 	configDir            string
 	memoryBudget         size
+	runQuota             size
+	journalQuota         size
 	lockTimeout          time.Duration
 	noMigrate            bool
 	json, quiet, verbose bool
@@ -72,6 +74,7 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 	cfg.BusyTimeout, cfg.NoMigrate, cfg.OnMigrate = a.lockTimeout, a.noMigrate, a.migrating
 	cfg.HTTP.Secrets = hostfuncs.NewVault(nil)
 	cfg.Drivers, cfg.MemoryBudget = a.drivers(cfg.HTTP.Secrets), uint64(a.memoryBudget)
+	cfg.RunQuota, cfg.JournalQuota = a.runQuota.bytes(), a.journalQuota.bytes()
 	cfg.Observe, cfg.OnCompile = a.observe, a.compiling
 	h, err := wrun.Open(ctx, cfg)
 	if err != nil {

@@ -82,6 +82,7 @@ and may change one of them only where both say so.`,
 	grants.add(c)
 	limits.add(c)
 	waits.add(c)
+	a.addQuotas(c)
 	return c
 }
 

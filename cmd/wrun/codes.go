@@ -354,6 +354,17 @@ did is recorded, and nothing is lost: the run is not closed, and no automatic dr
 with it. "wrun resume RUN" with a higher limit does: --max-steps, --max-tokens, --max-cost or
 --max-time, which is recorded and counts from then on, in all and not once more.`}
 
+	codeRunQuota = code{"W0443", exitLimit, "the run takes as much space as it may", `
+What the run has written, its entries and its artifacts, has reached --run-quota. A step that
+had begun was recorded whatever it took; the next one does not begin. Nothing is lost: the run
+is not closed, and no automatic driver goes on with it. "wrun resume RUN" with a higher
+--run-quota does, or without one. "wrun log RUN" shows what was written.`}
+	codeJournalQuota = code{"W0444", exitLimit, "the journal takes as much space as it may", `
+The journal's file and its blobs have reached --journal-quota. A step that had begun was
+recorded whatever it took; the next one does not begin. The run is not closed, and no automatic
+driver goes on with it. Make room first, or say a higher --journal-quota: "wrun gc" removes
+finished runs and what belongs to none, "wrun compact" gives back what they took in the file;
+"wrun resume RUN" goes on then.`}
 	codeImported = code{"W0436", exitUsage, "the run is driven elsewhere", `
 The run came here in a bundle, before it was finished: "wrun import". It can be looked at and
 replayed here. Driving it in two places would do things twice, so it is driven where it was
@@ -381,6 +392,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeImported, codeRemoved,
+	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeImported, codeRemoved,
 	codeOther, codeOutput,
 }

@@ -61,6 +61,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 		gone      *runtime.DirError
 		memory    *sandbox.MemoryError
 		budget    *runtime.BudgetError
+		quota     *runtime.QuotaError
 	)
 	switch {
 	case errors.As(err, &memory):
@@ -79,6 +80,10 @@ func (a *app) runProblem(err error) (problem, bool) {
 		return problem{code: codeWaiting, known: toolabi.CleanLine(waiting.Text, 500), next: a.nextOfWaiting(waiting)}, true
 	case errors.As(err, &budget):
 		return problem{code: codeBudget, next: a.raise(budget.Run, budget.What)}, true
+	case errors.As(err, &quota) && quota.Journal:
+		return problem{code: codeJournalQuota, next: a.cmd("gc") + "\n" + a.cmd("compact") + "\n" + a.cmd("resume "+quota.Run+" --journal-quota SIZE")}, true
+	case errors.As(err, &quota):
+		return problem{code: codeRunQuota, next: a.cmd("resume " + quota.Run + " --run-quota SIZE")}, true
 	case errors.As(err, &answered):
 		return problem{code: codeAnswered, next: a.cmd("resume " + answered.Run)}, true
 	case errors.As(err, &other):

@@ -64,6 +64,7 @@ as they may, are left to a person: --max-steps and the like let one of them take
 	grants.add(c)
 	limits.add(c)
 	waits.add(c)
+	a.addQuotas(c)
 	return c
 }
 

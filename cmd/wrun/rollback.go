@@ -45,6 +45,7 @@ and what no tool can undo is listed. Cancel a run that is not finished first.`,
 	c.Flags().StringVar(&why, "note", "", "why, for the log")
 	grants.add(c)
 	waits.add(c)
+	a.addQuotas(c)
 	return c
 }
 

@@ -74,6 +74,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 	grants.add(c)
 	limits.add(c)
 	waits.add(c)
+	a.addQuotas(c)
 	return c
 }
 

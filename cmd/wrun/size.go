@@ -1,7 +1,10 @@
 package main
 
 import (
+	"math"
 	"strconv"
+
+	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 )
@@ -28,3 +31,12 @@ func (s *size) Set(text string) error {
 
 // Type implements pflag.Value: what stands for the value in help.
 func (s *size) Type() string { return "SIZE" }
+
+// bytes is the size as a limit.
+func (s size) bytes() int64 { return int64(min(uint64(s), math.MaxInt64)) }
+
+// addQuotas adds the flags that bound what is written, to a verb that drives runs.
+func (a *app) addQuotas(c *cobra.Command) {
+	c.Flags().Var(&a.runQuota, "run-quota", "stop before a step once the run takes so much in the journal, such as 100MiB: its entries and artifacts")
+	c.Flags().Var(&a.journalQuota, "journal-quota", "stop before a step once the journal takes so much on the disk, with its blobs, such as 2GiB")
+}

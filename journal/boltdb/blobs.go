@@ -21,6 +21,7 @@ type blobs struct {
 
 	mu     sync.Mutex
 	synced map[string]bool // directories whose own names are known to be on the disk; guarded by mu
+	total  total           // guarded by mu
 }
 
 func (b *blobs) path(d journal.Digest) string {
@@ -74,11 +75,11 @@ func (b *blobs) put(ctx context.Context, r io.Reader) (d journal.Digest, n int64
 		return d, 0, err
 	}
 	d = journal.Digest(h.Sum(nil))
-	return d, n, b.name(f.Name(), d)
+	return d, n, b.name(f.Name(), d, n)
 }
 
 // name gives a written blob its name.
-func (b *blobs) name(tmp string, d journal.Digest) error {
+func (b *blobs) name(tmp string, d journal.Digest, n int64) error {
 	path := b.path(d)
 	if err := b.mkdir(filepath.Dir(path)); err != nil {
 		return err
@@ -87,6 +88,7 @@ func (b *blobs) name(tmp string, d journal.Digest) error {
 		if err := b.room.spaced(func() error { return os.Rename(tmp, path) }); err != nil {
 			return err
 		}
+		b.added(n)
 	}
 	// Whoever put it there first may have died before this.
 	if err := syncDir(filepath.Dir(path)); err != nil {

@@ -35,7 +35,7 @@ func (o Options) now() time.Time {
 }
 
 // Journal is a handle on a journal in a file. It implements journal.Journal, journal.KV, journal.Blobs, journal.Owners,
-// journal.Identity and journal.Room. All methods may be called concurrently, and other processes may use the file at the same time.
+// journal.Identity, journal.Room and journal.Sizer. All methods may be called concurrently, and other processes may use the file at the same time.
 //
 // After an error that leaves open what is on the disk, every call answers journal.ErrUnusable; opening the journal
 // again shows the truth.
@@ -75,6 +75,7 @@ var (
 	_ journal.Identity = (*Journal)(nil)
 	_ journal.Remover  = (*Journal)(nil)
 	_ journal.Room     = (*Journal)(nil)
+	_ journal.Sizer    = (*Journal)(nil)
 )
 
 // Open opens the journal at path, and never makes one.

@@ -191,6 +191,14 @@ func (c *Crasher) ID() (journal.Digest, error) {
 	return c.Store.ID()
 }
 
+// Size tells how large the journal is.
+func (c *Crasher) Size(ctx context.Context) (int64, error) {
+	if err := c.dead(); err != nil {
+		return 0, err
+	}
+	return c.Store.Size(ctx)
+}
+
 // Reserve holds space for an outcome.
 func (c *Crasher) Reserve(ctx context.Context, n int64) (use, drop func(), err error) {
 	if err := c.dead(); err != nil {

@@ -20,6 +20,7 @@ type Store interface {
 	journal.Owners
 	journal.Identity
 	journal.Room
+	journal.Sizer
 }
 
 // Check reports as errors of t everything that journal.Verify finds wrong in j.

@@ -70,3 +70,21 @@ func (m *Mem) takeOf(n, free int64) error {
 	m.left -= n
 	return nil
 }
+
+// Size returns how many bytes the entries and blobs of all runs have.
+func (m *Mem) Size(ctx context.Context) (n int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := errors.Join(ctx.Err(), m.closed); err != nil {
+		return 0, err
+	}
+	for _, l := range m.logs {
+		for _, r := range l.records {
+			n += int64(len(r))
+		}
+	}
+	for _, b := range m.blobs {
+		n += int64(len(b))
+	}
+	return n, nil
+}

@@ -26,6 +26,7 @@ func Run(t *testing.T, m Maker) {
 	t.Run("Owners", m.testOwners)
 	t.Run("Identity", m.testIdentity)
 	t.Run("Room", m.testRoom)
+	t.Run("Size", m.testSize)
 	t.Run("Many", m.testMany)
 	t.Run("Reopen", m.testReopen)
 	t.Run("Close", m.testClose)
