@@ -32,9 +32,10 @@ type Config struct {
 	Journal string
 	// Create makes the journal when it is not there.
 	Create bool
-	// BusyTimeout, NoMigrate and OnMigrate are those of boltdb.Options: how long another process may hold the journal, and what
-	// becomes of a file of an older schema.
+	// BusyTimeout, OnWait, NoMigrate and OnMigrate are those of boltdb.Options: how long another process may hold the journal, who is
+	// told when it does, and what becomes of a file of an older schema.
 	BusyTimeout time.Duration
+	OnWait      func(time.Duration)
 	NoMigrate   bool
 	OnMigrate   func(boltdb.Migration)
 	// Cache is a directory for compiled modules, "" for none. What is in it is executed, so it must be the user's alone;
@@ -99,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Host, error) {
 	if cfg.Create {
 		open = boltdb.Create
 	}
-	j, err := open(ctx, cfg.Journal, boltdb.Options{BusyTimeout: cfg.BusyTimeout, NoMigrate: cfg.NoMigrate, OnMigrate: cfg.OnMigrate})
+	j, err := open(ctx, cfg.Journal, boltdb.Options{BusyTimeout: cfg.BusyTimeout, OnWait: cfg.OnWait, NoMigrate: cfg.NoMigrate, OnMigrate: cfg.OnMigrate})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,8 @@ type app struct {
 	stats                bool // say what driving took
 	bundled              bool // the run is out of a bundle, and cannot be gone on with
 
-	saying sync.Mutex // guards errOut while a run is driven
+	saying sync.Mutex // guards errOut while a run is driven, and waits
+	waits  waits      // for the journal
 }
 
 // drivers are the drivers of this program, by the names that runs know them by. Models' keys come from the vault.
@@ -71,6 +72,7 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 	if cfg.Journal, err = a.journal(); err != nil {
 		return err
 	}
+	cfg.OnWait = a.waited
 	cfg.BusyTimeout, cfg.NoMigrate, cfg.OnMigrate = a.lockTimeout, a.noMigrate, a.migrating
 	cfg.HTTP.Secrets = hostfuncs.NewVault(nil)
 	cfg.Drivers, cfg.MemoryBudget = a.drivers(cfg.HTTP.Secrets), uint64(a.memoryBudget)
@@ -81,6 +83,7 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 		return err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
+	defer a.sayWaits()
 	return f(h)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/internal/tooltoml"
 	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -241,6 +242,9 @@ func (a *app) journalProblem(err error) (problem, bool) {
 	var found *damageError
 	if errors.As(err, &found) {
 		return problem{code: found.code, known: strings.Join(found.known, "\n"), next: found.next}, true
+	}
+	if held := (*boltdb.HeldError)(nil); errors.As(err, &held) && held.Stopped {
+		return problem{code: codeBusy, next: fmt.Sprintf("kill -CONT %d\nthe same command", held.PID)}, true
 	}
 	for _, k := range []struct {
 		is   error

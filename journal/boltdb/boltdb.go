@@ -18,6 +18,9 @@ import (
 type Options struct {
 	// BusyTimeout is how long to wait for another process that has the journal open, before ErrBusy. Default 2 s.
 	BusyTimeout time.Duration
+	// OnWait is told how long the handle waited for another process to let go of the file, each time that it did, also where it
+	// gave up. It must return at once.
+	OnWait func(time.Duration)
 	// Now tells the time that is written into a new journal and beside an owner's id. Default time.Now.
 	Now func() time.Time
 	// NoMigrate refuses a file of an older schema with ErrOlder. Otherwise a copy of it is kept beside it, named PATH.schema and
@@ -94,6 +97,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	if j.gate, err = newGate(abs, opts.BusyTimeout, migrator{abs, opts}); err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
+	j.gate.onWait = opts.OnWait
 	j.blobs.dir, j.blobs.room = abs+".blobs", &j.room
 	j.owner.dir = abs + ".owners"
 	if err := j.view(ctx, func(*bbolt.Tx) error { return nil }); err != nil {

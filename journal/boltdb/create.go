@@ -31,7 +31,7 @@ func bear(ctx context.Context, path string, busy time.Duration, write func(dir, 
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	if err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
+	if _, err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock(g.lock)) }()

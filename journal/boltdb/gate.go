@@ -28,6 +28,7 @@ type gate struct {
 	path       string
 	lock, wait *os.File
 	busy       time.Duration
+	onWait     func(time.Duration)
 	migrate    migrator
 	closing    chan struct{} // closed by close
 
@@ -97,7 +98,10 @@ func (g *gate) acquire(ctx context.Context) (*bbolt.DB, error) {
 
 // enter queues for the lock and opens the file.
 func (g *gate) enter(ctx context.Context, deadline time.Time) (*bbolt.DB, error) {
-	err := queue(ctx, g.lock, g.wait, deadline, g.closing)
+	waited, err := queue(ctx, g.lock, g.wait, deadline, g.closing)
+	if waited > 0 && g.onWait != nil {
+		g.onWait(waited)
+	}
 	var f *file
 	if err == nil {
 		sign(g.lock)

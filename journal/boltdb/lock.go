@@ -37,23 +37,28 @@ func free(f *os.File) (bool, error) {
 //
 // Somebody who comes while others wait does not try at once, and who has waited longer tries more often: so a holder
 // that lets go does not take the lock again before the others could, and nobody starves. A waiter that was stopped
-// holds nobody up.
-func queue(ctx context.Context, lock, wait *os.File, deadline time.Time, closing <-chan struct{}) error {
+// holds nobody up. waited is how long that took, 0 where the lock was free.
+func queue(ctx context.Context, lock, wait *os.File, deadline time.Time, closing <-chan struct{}) (waited time.Duration, err error) {
 	alone, err := free(wait)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if alone {
 		if ok, err := tryLock(lock, true); ok || err != nil {
-			return err
+			return 0, err
 		}
 	}
+	began := time.Now()
+	err = waitInLine(ctx, lock, wait, began, deadline, closing)
+	return time.Since(began), err
+}
+
+func waitInLine(ctx context.Context, lock, wait *os.File, began, deadline time.Time, closing <-chan struct{}) error {
 	// Everyone who asks whether somebody waits holds the lock for that instant.
 	if _, err := tryLock(wait, false); err != nil {
 		return err
 	}
 	defer unlock(wait)
-	began := time.Now()
 	for {
 		waited := time.Since(began)
 		timer := time.NewTimer(max(200*time.Microsecond, time.Millisecond-waited/20))
@@ -73,26 +78,50 @@ func queue(ctx context.Context, lock, wait *os.File, deadline time.Time, closing
 			return err
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%w: %s is held by %s", journal.ErrBusy, strings.TrimSuffix(lock.Name(), ".lock"), holder(lock))
+			pid := holder(lock)
+			return &HeldError{Path: strings.TrimSuffix(lock.Name(), ".lock"), PID: pid, Stopped: pid != 0 && stopped(pid)}
 		}
 	}
 }
+
+// HeldError says that another process has the journal open and does not let go of it. It matches journal.ErrBusy.
+type HeldError struct {
+	Path string
+	// PID is the process that holds it, 0 where that is not known; it can be this one, through another handle. Stopped says that
+	// it was stopped, as by SIGSTOP, and cannot let go before it goes on; it is only known on Linux.
+	PID     int
+	Stopped bool
+}
+
+// Error says who holds it.
+func (e *HeldError) Error() string {
+	who := "another process"
+	switch {
+	case e.PID == os.Getpid():
+		who = "this process, through another handle"
+	case e.Stopped:
+		who = fmt.Sprintf("process %d, which is stopped", e.PID)
+	case e.PID != 0:
+		who = fmt.Sprintf("process %d", e.PID)
+	}
+	return fmt.Sprintf("%v: %s is held by %s", journal.ErrBusy, e.Path, who)
+}
+
+// Is makes a HeldError match journal.ErrBusy.
+func (e *HeldError) Is(target error) bool { return target == journal.ErrBusy }
 
 // sign writes who holds a lock. Nothing depends on it but messages.
 func sign(lock *os.File) {
 	_, _ = lock.WriteAt(fmt.Appendf(nil, "%-*d\n", pidWidth-1, os.Getpid()), 0)
 }
 
-// holder reads what sign wrote.
-func holder(lock *os.File) string {
+// holder reads what sign wrote; 0 where it is no process's number.
+func holder(lock *os.File) int {
 	b := make([]byte, pidWidth)
 	n, _ := lock.ReadAt(b, 0)
-	pid, err := strconv.ParseUint(strings.TrimSpace(string(b[:n])), 10, 32)
-	switch {
-	case err != nil:
-		return "another process"
-	case int(pid) == os.Getpid():
-		return "this process, through another handle"
+	pid, err := strconv.ParseUint(strings.TrimSpace(string(b[:n])), 10, 31)
+	if err != nil {
+		return 0
 	}
-	return fmt.Sprintf("process %d", pid)
+	return int(pid)
 }

@@ -272,7 +272,7 @@ func underLock(ctx context.Context, path string, busy time.Duration, fn func() e
 		return err
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
-	if err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
+	if _, err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
 		return err
 	}
 	sign(g.lock)

@@ -121,7 +121,7 @@ func (s *source) rest() {
 // hold takes the lock and opens the file.
 func (s *source) hold(ctx context.Context) (size int64, err error) {
 	if s.lock != nil && s.wait != nil {
-		if err := queue(ctx, s.lock, s.wait, time.Now().Add(s.busy), nil); err != nil {
+		if _, err := queue(ctx, s.lock, s.wait, time.Now().Add(s.busy), nil); err != nil {
 			return 0, err
 		}
 		sign(s.lock) // which fails where nothing can be written
