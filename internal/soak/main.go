@@ -18,6 +18,11 @@
 // With -big it makes a journal of so many entries and measures what one run costs in it. Package big says how.
 //
 //	go run ./internal/soak -big 10000000
+//
+// With -crowd many processes use one journal at once, are killed at random, and everything that they have said is held against it
+// at the end. Package crowd says how.
+//
+//	go run ./internal/soak -crowd 10m
 package main
 
 import (
@@ -36,6 +41,7 @@ import (
 
 	"github.com/wrun-dev/wrun/internal/soak/agents"
 	"github.com/wrun-dev/wrun/internal/soak/big"
+	"github.com/wrun-dev/wrun/internal/soak/crowd"
 	"github.com/wrun-dev/wrun/internal/soak/mixed"
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
@@ -55,6 +61,10 @@ func main() {
 	flag.DurationVar(&load.Every, "mixed-every", 10*time.Second, "how often -mixed prints a line")
 	flag.IntVar(&load.Cycles, "mixed-cycles", 0, "how often -mixed goes through its phases; 0 means once in three minutes, and at least 8 times")
 	entries := flag.Int("big", 0, "make a journal of so many entries, and measure")
+	many := crowd.Config{Progress: os.Stderr}
+	flag.DurationVar(&many.Duration, "crowd", 0, "let many processes use one journal for so long")
+	flag.IntVar(&many.Processes, "crowd-processes", 8, "how many processes -crowd has at once")
+	flag.DurationVar(&many.MaxWait, "crowd-wait", 5*time.Second, "how long one of them may wait for another that is alive")
 	flag.Parse()
 	load.Seed = cfg.Seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -66,6 +76,9 @@ func main() {
 		err = ofSize(ctx, cfg, *entries)
 	case runtime.GOOS == "windows":
 		fmt.Fprintln(os.Stderr, "soak: SKIPPED, nothing was tested: windows has no kill -9")
+	case many.Duration > 0:
+		many.Seed = cfg.Seed
+		err = ofCrowd(ctx, many, cfg.Dir, *tags)
 	case *thinking > 0:
 		err = ofAgents(ctx, cfg, *thinking, *tags)
 	default:
@@ -133,6 +146,20 @@ func ofSize(ctx context.Context, cfg trials.Config, entries int) error {
 		})
 		fmt.Print(report)
 		return err
+	})
+}
+
+// ofCrowd lets many processes use one journal.
+func ofCrowd(ctx context.Context, cfg crowd.Config, dir, tags string) error {
+	return inDir(ctx, dir, tags, func(dir string) error {
+		cfg.Wrun, cfg.Tool = filepath.Join(dir, "wrun"), filepath.Join(dir, "payments.wasm")
+		cfg.Cache, cfg.Dir = filepath.Join(dir, "cache"), filepath.Join(dir, "crowd")
+		if err := os.Mkdir(cfg.Dir, 0o700); err != nil {
+			return err
+		}
+		report, err := crowd.Run(ctx, cfg)
+		fmt.Println(report)
+		return errors.Join(err, report.Err())
 	})
 }
 
