@@ -289,3 +289,61 @@ func mountExt4(t *testing.T, size int64, options ...string) string {
 	t.Cleanup(func() { unix.Unmount(dir, 0) })
 	return dir
 }
+
+// A reply that finds no room after all, because it is longer than was said, goes where there is some, and can be said from there.
+func TestAReplyThatFindsNoRoomIsSavedElsewhere(t *testing.T) {
+	d := &fullDisk{t: t, dir: mountTmpfs(t, "size=16m"), name: "full"}
+	elsewhere := t.TempDir()
+	t.Setenv("TMPDIR", elsewhere)
+	place := filepath.Join(d.dir, "state")
+	j, err := boltdb.Create(t.Context(), filepath.Join(place, "journal.db"), boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	e, err := runtime.New(runtime.Config{Journal: j, RescueDir: place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply := bytes.Repeat([]byte{0, 1, 2, 0xff}, 1<<20)
+	driver := runtime.DriverInfo{Drive: func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		got, err := r.Do(ctx, "pay", runtime.Act{Name: "pay", Class: toolabi.Once, MaxReply: 1 << 10, Do: func(_ context.Context, a runtime.Attempt) ([]byte, error) {
+			if err := a.BeforeSend(); err != nil {
+				return nil, err
+			}
+			d.effects++
+			d.leave(0)
+			return reply, nil
+		}})
+		if err == nil && !bytes.Equal(got, reply) {
+			t.Errorf("the driver is given %d other bytes", len(got))
+		}
+		return []byte(`1`), err
+	}}
+	if _, err := e.Start(t.Context(), "r", runtime.Spec{Driver: "pay", Input: []byte(`{}`)}, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &driver})
+	var lost *runtime.UnrecordedError
+	if !errors.As(err, &lost) || !errors.Is(err, journal.ErrNoSpace) || len(lost.Replies) != 1 || filepath.Dir(lost.Replies[0].Path) != elsewhere {
+		t.Fatalf("the run ends with %v, want one that names a file in %s", err, elsewhere)
+	}
+	if parts, err := filepath.Glob(filepath.Join(place, "wrun-rescued-*")); len(parts) > 0 || err != nil {
+		t.Errorf("a part of it is left on the full disk: %v, %v", parts, err)
+	}
+	d.clear()
+	said, err := os.ReadFile(lost.Replies[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := e.ParseReply("pay", said)
+	if err != nil || !bytes.Equal(back, reply) {
+		t.Fatalf("the file gives %d bytes, %v, want the %d that came", len(back), err, len(reply))
+	}
+	if err := e.Resolve(t.Context(), "r", "pay", runtime.Resolution{Happened: true, Reply: back, By: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &driver}); err != nil || d.effects != 1 {
+		t.Errorf("%d effects, %v", d.effects, err)
+	}
+}

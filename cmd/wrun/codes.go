@@ -152,7 +152,9 @@ what can be read; or go back to a backup. If nothing was in it yet, delete it.`}
 	codeNewer = code{"W0306", exitDamaged, "the journal needs a newer wrun", `
 It was written by a newer version. It was not touched.`}
 	codeNoSpace = code{"W0307", exitFailed, "no space for the journal", `
-There is no room left. What could not be written did not happen either.`}
+There is no room left on the disk, or no inodes, or a quota is used up, or files may not grow
+(ulimit -f). Space for what may come of an effect is held before the effect begins, so nothing
+was begun whose outcome could not be recorded. Make room: the run goes on then.`}
 	codeJournal = code{"W0308", exitFailed, "the journal failed", `
 The operating system did not do what was asked, so it is not known what is on the disk.
 Nothing was acknowledged after that. The next command reads what is there.`}

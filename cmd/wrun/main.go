@@ -47,6 +47,7 @@ const lastMoment = 1900 * time.Millisecond
 // watchSignals ends the context at the first signal, so that what is known is recorded, and the process at the second.
 // What is on the disk is right at any instant, so that even that loses nothing.
 func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func()) {
+	ignoreFileLimit()
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {

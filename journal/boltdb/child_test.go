@@ -37,7 +37,8 @@ func childMain(mode string, args []string) error {
 	if mode == "cut off" {
 		return childCutOff(ctx, path, args[1], args[2], args[3])
 	}
-	j, err := boltdb.Create(ctx, path, boltdb.Options{})
+	longest := time.Duration(0)
+	j, err := boltdb.Create(ctx, path, boltdb.Options{OnWait: func(d time.Duration) { longest = max(longest, d) }})
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,20 @@ func childMain(mode string, args []string) error {
 			}
 		}()
 		return childAppend(ctx, j, args[1], 0)
+	case "compete":
+		n, err := strconv.Atoi(args[2])
+		if err != nil {
+			return err
+		}
+		fmt.Println("READY")
+		if _, err := io.ReadAll(os.Stdin); err != nil {
+			return err
+		}
+		share, err := childCompete(ctx, j, args[1], n)
+		if err == nil {
+			fmt.Println("SHARE", share, longest.Nanoseconds())
+		}
+		return err
 	case "fill":
 		return childFill(ctx, j)
 	case "count":
@@ -135,6 +150,27 @@ func childAppend(ctx context.Context, j *boltdb.Journal, run string, n int) erro
 	}
 	fmt.Println("LONGEST", longest, "HANDOVERS", boltdb.Handovers(j))
 	return nil
+}
+
+// childCompete appends to a run of its own until all runs have n entries together, and returns how many it has.
+func childCompete(ctx context.Context, j *boltdb.Journal, run string, n int) (at uint64, err error) {
+	for all := uint64(0); all < uint64(n); at++ {
+		e := record("x")
+		if at == 0 {
+			e = created()
+		}
+		if err := j.Append(ctx, run, at, e); err != nil {
+			return at, err
+		}
+		all = 0
+		for s, err := range j.List(ctx, journal.Query{}) {
+			if err != nil {
+				return at, err
+			}
+			all += s.Len
+		}
+	}
+	return at, nil
 }
 
 type child struct {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
@@ -137,5 +138,98 @@ func TestTheOwnerOfAKilledProcessIsDeadAtOnce(t *testing.T) {
 	c.Wait()
 	if got, err := j.Liveness(owner); got != journal.Dead || err != nil {
 		t.Errorf("after: got %d, %v, want dead", got, err)
+	}
+}
+
+// Of eight that want the journal at every moment each gets its share, and nobody waits long.
+func TestProcessesThatCompeteAllGetTheirShare(t *testing.T) {
+	const processes, each = 8, 40
+	j := create(t, t.TempDir())
+	journaltest.CheckOnCleanup(t, j)
+	var children []*child
+	for i := range processes {
+		children = append(children, start(t, "compete", j.Path(), fmt.Sprint("run-", i), fmt.Sprint(processes*each)))
+	}
+	for _, c := range children {
+		c.expect(t, "READY")
+	}
+	for _, c := range children {
+		c.stdin.Close()
+	}
+	for i, c := range children {
+		share, wait, _ := strings.Cut(c.expect(t, "SHARE"), " ")
+		if err := c.Wait(); err != nil {
+			t.Errorf("process %d: %v", i, err)
+		}
+		longest := time.Duration(number(t, wait))
+		t.Logf("process %d: %s of %d appends, waited at most %s", i, share, processes*each, longest)
+		if n := number(t, share); n < each/5 {
+			t.Errorf("process %d made %d of %d appends, want about %d", i, n, processes*each, each)
+		}
+		if longest > 5*time.Second { // five times what is promised
+			t.Errorf("process %d waited %s", i, longest)
+		}
+	}
+}
+
+// A process that is killed while it hands the journal over, holds it, or waits for it, takes nothing with it, and the next goes on.
+func TestAKillInAHandOverHoldsNobodyUp(t *testing.T) {
+	j := create(t, t.TempDir())
+	journaltest.CheckOnCleanup(t, j)
+	other := start(t, "append", j.Path(), "other", "0")
+	acked := -1
+	for i := range 12 {
+		run := fmt.Sprint("killed-", i)
+		c := start(t, "append", j.Path(), run, "0")
+		told := ""
+		for range 1 + 2*i {
+			told = c.expect(t, "ACK")
+		}
+		c.Process.Kill()
+		last := max(number(t, told), c.rest(t))
+		c.Wait()
+		if err := j.Append(t.Context(), fmt.Sprint("ours-", i), 0, created()); err != nil {
+			t.Fatal(err)
+		}
+		before := number(t, other.expect(t, "ACK"))
+		if before != acked+1 {
+			t.Fatalf("the other process acknowledged entry %d after %d", before, acked)
+		}
+		acked = before
+		if got := length(t, j, run); got < last+1 || got > last+2 {
+			t.Errorf("entry %d was acknowledged, the log has %d entries", last, got)
+		}
+	}
+	other.Process.Kill()
+	acked = max(acked, other.rest(t))
+	other.Wait()
+	if got := length(t, j, "other"); got < acked+1 || got > acked+2 {
+		t.Errorf("entry %d was acknowledged, the log has %d entries", acked, got)
+	}
+}
+
+// A waiter that is killed while it waits is forgotten at once: nobody is let in who is not there.
+func TestAKilledWaiterHoldsNobodyUp(t *testing.T) {
+	j := create(t, t.TempDir())
+	journaltest.CheckOnCleanup(t, j)
+	for i := range 5 {
+		release, err := boltdb.Hold(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := start(t, "append", j.Path(), fmt.Sprint("theirs-", i), "1")
+		waitWanted(t, j)
+		c.Process.Kill()
+		c.Wait()
+		release()
+		if boltdb.Wanted(j) {
+			t.Error("the dead still wait")
+		}
+		if err := j.Append(t.Context(), fmt.Sprint("ours-", i), 0, created()); err != nil {
+			t.Fatal(err)
+		}
+		if got := length(t, j, fmt.Sprint("theirs-", i)); got != 0 {
+			t.Errorf("the dead waiter's log has %d entries", got)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,6 +32,10 @@ func TestAStoppedHolderIsNamed(t *testing.T) {
 	_, err := boltdb.Open(t.Context(), j.Path(), boltdb.Options{BusyTimeout: 50 * time.Millisecond})
 	if want := fmt.Sprint("process ", c.Process.Pid); !errors.Is(err, journal.ErrBusy) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %v naming %s", err, journal.ErrBusy, want)
+	}
+	var held *boltdb.HeldError
+	if !errors.As(err, &held) || held.PID != c.Process.Pid || held.Path != j.Path() || held.Stopped != (runtime.GOOS == "linux") {
+		t.Errorf("got %+v, want process %d, stopped where that can be known", held, c.Process.Pid)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// ignoreFileLimit has nothing to do: this operating system has no such limit.
+func ignoreFileLimit() {}
