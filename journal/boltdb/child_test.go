@@ -96,6 +96,15 @@ func childMain(mode string, args []string) error {
 		}
 		defer release()
 		fmt.Println("HELD")
+	case "claim":
+		id, err := j.Owner()
+		if err != nil {
+			return err
+		}
+		if err := j.Append(ctx, "r", 0, created(), journal.Entry{Kind: journal.Claimed, Time: 2, Owner: id}); err != nil {
+			return err
+		}
+		fmt.Println("CLAIMED", id)
 	case "own":
 		id, err := j.Owner()
 		if err != nil {

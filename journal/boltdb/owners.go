@@ -71,8 +71,20 @@ func (j *Journal) Owner() (string, error) {
 	if err != nil || !ok {
 		return "", errors.Join(fmt.Errorf("register as an owner: lock obtained: %t", ok), err, f.Close())
 	}
+	if err := o.syncName(); err != nil {
+		return "", errors.Join(fmt.Errorf("register as an owner: %w", err), f.Close(), os.Remove(f.Name()))
+	}
 	o.id, o.file = id, f
 	return id, nil
+}
+
+// syncName makes sure that the file's name is there after a crash. A claim without it would be one of which nobody could tell
+// whether its owner lives, and a person would have to say so for every run that was driven when the power went.
+func (o *owner) syncName() error {
+	if err := syncDir(o.dir); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(o.dir)) // whoever made it may have died before this
 }
 
 // close lets the owner die.

@@ -266,3 +266,31 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 		}
 	}
 }
+
+// A run whose owner went with the power has to be free: a claim must not be on the disk before the file that says who lives.
+func TestAnOwnerThatAPowerCutEndedIsDead(t *testing.T) {
+	disk := newDisk(t)
+	for i := range 8 {
+		disk.mount(t)
+		path := filepath.Join(disk.dir, fmt.Sprint("state-", i), "journal.db")
+		c := start(t, "claim", path)
+		owner := c.expect(t, "CLAIMED")
+		disk.cut(t)
+		c.Process.Kill()
+		c.Wait()
+		disk.unmount(t)
+
+		disk.mount(t)
+		j, err := boltdb.Open(t.Context(), path, boltdb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if live, err := j.Liveness(owner); err != nil || live != journal.Dead {
+			t.Errorf("after a power cut the owner of a run is %v, %v, want it dead", live, err)
+		}
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+		disk.unmount(t)
+	}
+}
