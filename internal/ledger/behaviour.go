@@ -7,7 +7,7 @@ import (
 
 // Behaviour is how the ledger treats what comes. The counts are used up one by one by charges that are accepted (by
 // Decline, Conflict and Unprocessable: that are not); a negative count lasts until it is changed. Those that refuse come
-// first, in this order, then Late, and Drop before Hang. The zero value accepts, replies at once, and ignores idempotency keys.
+// first, in this order, then Late, and Drop before Hang before Twice. The zero value accepts, replies at once, and ignores idempotency keys.
 type Behaviour struct {
 	// HonourKeys gives the first reply again for a known Idempotency-Key with the same body, 409 while the first request
 	// with it is still being worked on, and 422 with another body. A request that was refused leaves no key behind.
@@ -18,6 +18,8 @@ type Behaviour struct {
 	Drop int `json:"drop"`
 	// Hang accepts the next charges and holds their replies until Release, or until the client is gone.
 	Hang int `json:"hang"`
+	// Twice accepts the next charges and sends each reply two times on its connection.
+	Twice int `json:"twice"`
 	// HangLists holds the replies to the next requests for a list of charges in the same way.
 	HangLists int `json:"hang_lists"`
 	// DelayMS is how long every reply to a charge or refund is held back, in milliseconds, after it was accepted.
@@ -40,6 +42,7 @@ const (
 	answer fate = iota
 	drop
 	hang
+	twice
 )
 
 // Behaviour returns the present behaviour; the counts are what is left of them.
@@ -63,6 +66,8 @@ func (b *Behaviour) next() fate {
 		return drop
 	case use(&b.Hang):
 		return hang
+	case use(&b.Twice):
+		return twice
 	}
 	return answer
 }

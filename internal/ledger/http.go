@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/wrun-dev/wrun/internal/standin"
 )
@@ -21,7 +23,7 @@ func (l *Ledger) routes() *http.ServeMux {
 	mux.HandleFunc("POST /refunds", l.postRefund)
 	mux.HandleFunc("GET /charges", l.getCharges)
 	mux.HandleFunc("GET /refunds", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, list(l.Refunds())) })
-	mux.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, list(l.Requests())) })
+	mux.HandleFunc("GET /requests", l.getRequests)
 	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, l.Count()) })
 	mux.HandleFunc("GET /behaviour", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, l.Behaviour()) })
 	mux.HandleFunc("POST /behaviour", l.postBehaviour)
@@ -93,6 +95,10 @@ func (l *Ledger) finish(w http.ResponseWriter, r *http.Request, out outcome) {
 	if !standin.Pause(r.Context(), l.Behaviour().delay()) {
 		return
 	}
+	if out.fate == twice {
+		replyTwice(w, out)
+		return
+	}
 	if out.replayed {
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
@@ -106,6 +112,23 @@ func cut(w http.ResponseWriter) {
 		panic(http.ErrAbortHandler) // net/http's own way, where a connection cannot be taken over
 	}
 	conn.Close()
+}
+
+// replyTwice sends one reply two times, of which nobody has asked for the second.
+func replyTwice(w http.ResponseWriter, out outcome) {
+	conn, buf, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		reply(w, out.status, out.body)
+		return
+	}
+	defer conn.Close()
+	body, err := json.Marshal(out.body)
+	if err != nil {
+		return // the client finds the connection closed
+	}
+	one := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", out.status, http.StatusText(out.status), len(body), body)
+	_, _ = buf.WriteString(one + one) // a client that is gone is no fault
+	_ = buf.Flush()
 }
 
 func (l *Ledger) getCharges(w http.ResponseWriter, r *http.Request) {
@@ -122,6 +145,16 @@ func (l *Ledger) getCharges(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, list(found))
+}
+
+func (l *Ledger) getRequests(w http.ResponseWriter, r *http.Request) {
+	about, found := r.URL.Query().Get("about"), []Request{}
+	for _, q := range l.Requests() {
+		if strings.HasPrefix(q.Reference, about) {
+			found = append(found, q)
+		}
+	}
+	reply(w, http.StatusOK, found)
 }
 
 func (l *Ledger) postBehaviour(w http.ResponseWriter, r *http.Request) {

@@ -9,7 +9,8 @@
 //	POST /refunds    {"charge"}                              201 Refund; 404 no such charge; 409 and 422 for its key
 //	GET  /charges    ?reference=R                            200 [Charge…], all without a reference
 //	GET  /refunds                                            200 [Refund…]
-//	GET  /requests                                           200 [Request…], every POST that arrived at the two above
+//	GET  /requests   ?about=PREFIX                           200 [Request…], every POST that arrived at the two above whose
+//	                                                         reference begins so
 //	GET  /count                                              200 {"charges","refunds","replayed"}
 //	POST /behaviour  fields of Behaviour to change           200 Behaviour; GET returns it
 //	GET  /hanging    ?at_least=N waits for it                200 {"hanging"}

@@ -134,7 +134,7 @@ func TestIgnoredKeysTakeTheMoneyTwice(t *testing.T) {
 
 func TestDroppedChargesAreTakenWithoutAReply(t *testing.T) {
 	s := start(t, ledger.Config{})
-	want(t, 200, `{"honour_keys":false,"key_ttl_ms":0,"drop":2,"hang":0,"hang_lists":0,"delay_ms":0,"late":0,"late_ms":0,"decline":0,"conflict":0,"unprocessable":0}`, "POST", s.URL()+"/behaviour", `{"drop":2}`)
+	want(t, 200, `{"honour_keys":false,"key_ttl_ms":0,"drop":2,"hang":0,"twice":0,"hang_lists":0,"delay_ms":0,"late":0,"late_ms":0,"decline":0,"conflict":0,"unprocessable":0}`, "POST", s.URL()+"/behaviour", `{"drop":2}`)
 	for i := range 2 {
 		if status, body, err := ask(t.Context(), "POST", s.URL()+"/charges", rent); err == nil {
 			t.Errorf("charge %d was answered with %d %s", i, status, body)

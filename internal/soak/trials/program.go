@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +20,10 @@ type Program struct {
 	Journal, Cache string
 	// Env are more variables of its environment, as "NAME=value".
 	Env []string
+	// Prefix is a command that wrun is started by, such as a tracer; none for wrun itself.
+	Prefix []string
+	// Seen is told how every process has ended, unless it is nil. It may be called concurrently.
+	Seen func(Exit)
 }
 
 // Build builds wrun and the payments tool of this module into dir, as wrun and payments.wasm. It has to be called from
@@ -68,6 +73,7 @@ type Process struct {
 	stdout, stderr bytes.Buffer
 	dead           chan struct{} // closed when it has ended and was waited for
 	took           time.Duration // set before dead is closed
+	seen           func(Exit)
 }
 
 // Exit is how a process ended.
@@ -83,7 +89,8 @@ func (e Exit) Killed() bool { return e.Code == -1 }
 
 // Start starts wrun with these arguments.
 func (p Program) Start(args ...string) (*Process, error) {
-	proc := &Process{cmd: exec.Command(p.Wrun, append([]string{"--journal", p.Journal}, args...)...), dead: make(chan struct{})}
+	argv := slices.Concat(p.Prefix, []string{p.Wrun, "--journal", p.Journal}, args)
+	proc := &Process{cmd: exec.Command(argv[0], argv[1:]...), dead: make(chan struct{}), seen: p.Seen}
 	proc.cmd.Env = append(append(os.Environ(), "WRUN_CACHE="+p.Cache), p.Env...)
 	proc.cmd.Stdout, proc.cmd.Stderr = &proc.stdout, &proc.stderr
 	proc.began = time.Now()
@@ -133,7 +140,11 @@ func (p *Process) WaitOrKill(ctx context.Context, after time.Duration, when <-ch
 		p.Kill()
 		return Exit{}, fmt.Errorf("%s: %w\n%s", strings.Join(p.cmd.Args, " "), context.Cause(ctx), p.stderr.String())
 	}
-	return Exit{Code: p.cmd.ProcessState.ExitCode(), Stdout: p.stdout.String(), Stderr: p.stderr.String(), Took: p.took}, nil
+	exit := Exit{Code: p.cmd.ProcessState.ExitCode(), Stdout: p.stdout.String(), Stderr: p.stderr.String(), Took: p.took}
+	if p.seen != nil {
+		p.seen(exit)
+	}
+	return exit, nil
 }
 
 // Run starts wrun and waits until it has ended by itself.

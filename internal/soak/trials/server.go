@@ -81,11 +81,16 @@ func (s *Server) Settle(ctx context.Context) error {
 	if err := errors.Join(err, res.Body.Close()); err != nil {
 		return fmt.Errorf("ask %s: %w", s.URL, err)
 	}
+	return s.Idle(ctx, 0)
+}
+
+// Idle returns when at most so many connections are open.
+func (s *Server) Idle(ctx context.Context, most int) error {
 	for {
 		s.mu.Lock()
 		open, changed := s.conns, s.changed
 		s.mu.Unlock()
-		if open == 0 {
+		if open <= most {
 			return nil
 		}
 		select {
