@@ -58,6 +58,7 @@ var allowed = []struct {
 	{"internal/mailserver/...", []string{"internal/mailserver"}},
 	{"internal/soak/mixed", []string{"", "internal/wasmtest", "runtime", "runtime/sandbox", "toolabi"}},
 	{"internal/soak/agents", []string{"drivers/agent/script", "internal/...", "journal", "journal/boltdb"}},
+	{"internal/soak/faults", []string{"internal/...", "journal", "journal/boltdb", "toolabi"}},
 	{"internal/soak/...", []string{"internal/...", "journal", "journal/boltdb"}},
 	{"internal/explore", []string{"internal/explore/..."}},
 	{"internal/explore/...", []string{"hostfuncs", "journal", "runtime", "toolabi"}},

@@ -9,6 +9,13 @@
 //
 //	go run ./internal/soak -agents 500
 //
+// With -tier it makes every fault that docs/reliability.md lists, in the numbers of that tier or a share of them, and prints the
+// table of what came of them. Package faults says how.
+//
+//	go run ./internal/soak -tier 1
+//	go run ./internal/soak -tier 1 -share 0.01
+//	go run ./internal/soak -tier 1 -only 'power cut'
+//
 // With -mixed it puts itself under load instead, and fails when a call comes to something else than it has to, or when memory,
 // mappings, descriptors or goroutines grow. Package mixed says how.
 //
@@ -42,6 +49,7 @@ import (
 	"github.com/wrun-dev/wrun/internal/soak/agents"
 	"github.com/wrun-dev/wrun/internal/soak/big"
 	"github.com/wrun-dev/wrun/internal/soak/crowd"
+	"github.com/wrun-dev/wrun/internal/soak/faults"
 	"github.com/wrun-dev/wrun/internal/soak/mixed"
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
@@ -65,8 +73,12 @@ func main() {
 	flag.DurationVar(&many.Duration, "crowd", 0, "let many processes use one journal for so long")
 	flag.IntVar(&many.Processes, "crowd-processes", 8, "how many processes -crowd has at once")
 	flag.DurationVar(&many.MaxWait, "crowd-wait", 5*time.Second, "how long one of them may wait for another that is alive")
+	var tier faults.Config
+	flag.IntVar(&tier.Tier, "tier", 0, "make every fault, in the numbers of tier 1 or 2")
+	flag.Float64Var(&tier.Share, "share", 1, "the share of a tier that is made")
+	flag.StringVar(&tier.Only, "only", "", "of a tier only the faults with this in their name, or controls")
 	flag.Parse()
-	load.Seed = cfg.Seed
+	load.Seed, tier.Seed = cfg.Seed, cfg.Seed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
 	switch {
@@ -79,6 +91,9 @@ func main() {
 	case many.Duration > 0:
 		many.Seed = cfg.Seed
 		err = ofCrowd(ctx, many, cfg.Dir, *tags)
+	case tier.Tier != 0:
+		tier.Workers, tier.Tags, tier.Progress = cfg.Workers, *tags, cfg.Progress
+		err = ofFaults(ctx, tier, cfg.Dir)
 	case *thinking > 0:
 		err = ofAgents(ctx, cfg, *thinking, *tags)
 	default:
@@ -161,6 +176,26 @@ func ofCrowd(ctx context.Context, cfg crowd.Config, dir, tags string) error {
 		fmt.Println(report)
 		return errors.Join(err, report.Err())
 	})
+}
+
+// ofFaults makes a tier's faults, and keeps what it made when something disagrees or a directory is named.
+func ofFaults(ctx context.Context, cfg faults.Config, dir string) (err error) {
+	if cfg.Tier != 1 && cfg.Tier != 2 || cfg.Share <= 0 || cfg.Share > 1 {
+		return errors.New("want -tier 1 or 2, and a -share over 0 and up to 1")
+	}
+	keep := dir != ""
+	if cfg.Dir = dir; !keep {
+		if cfg.Dir, err = os.MkdirTemp("", "wrun-faults-"); err != nil {
+			return err
+		}
+	}
+	report, err := faults.Run(ctx, cfg)
+	fmt.Println(report)
+	if err = errors.Join(err, report.Err()); err != nil || keep {
+		fmt.Fprintf(os.Stderr, "what was made is kept in %s\n", cfg.Dir)
+		return err
+	}
+	return os.RemoveAll(cfg.Dir)
 }
 
 // inDir builds wrun and the tool into a directory, lets trials be made there, and removes it unless it was named or something
