@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -135,6 +136,9 @@ func (h *client) exchange(ctx context.Context, c Call, w *wire, r *request, out 
 
 // receive reads the reply to r, or finds where it leads.
 func (h *client) receive(ctx context.Context, c Call, w *wire, r *request) (toolabi.HTTPReply, *request, error) {
+	if err := failpoint.Hit(failpoint.MidHostCall); err != nil {
+		return toolabi.HTTPReply{}, nil, err
+	}
 	res, err := readReply(w, r.method)
 	if err != nil {
 		return toolabi.HTTPReply{}, nil, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -219,7 +220,38 @@ func outcomes(batch []*queued) int {
 // append waits for a journal that is busy, because what is queued may be a result that must not be lost.
 func (a *appender) append(at uint64, entries []journal.Entry) error {
 	// Once queued, an entry ignores its context.
-	return patiently(func() error { return a.j.Append(context.Background(), a.run, at, entries...) })
+	return failing(entries, func() error {
+		return patiently(func() error { return a.j.Append(context.Background(), a.run, at, entries...) })
+	})
+}
+
+// failing appends, and fails before or after it where a test wants that. A journal that fails behind its commit is as one that
+// fails before it: whoever appended cannot tell.
+func failing(entries []journal.Entry, write func() error) error {
+	if !failpoint.On {
+		return write()
+	}
+	before, after := "", ""
+	for _, e := range entries {
+		switch {
+		case e.Kind == journal.Finished:
+			before, after = failpoint.FinishedBefore, failpoint.FinishedAfter
+		case e.Kind == journal.Intent && before == "":
+			before, after = failpoint.BeforeIntent, failpoint.AfterIntent
+		case e.Kind == journal.Result && before == "":
+			before, after = failpoint.BeforeResult, failpoint.AfterResult
+		}
+	}
+	if err := failpoint.Hit(before); err != nil {
+		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	if err := failpoint.Hit(after); err != nil {
+		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	}
+	return nil
 }
 
 func (a *appender) committed(batch []*queued, entries []journal.Entry) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -135,6 +136,9 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 		Module: module.Digest, Tool: tool.Name, Input: input,
 		Started: intent.Started, Seed: intent.Seed, Limits: f.limits.Limits, Mounts: mounts, Pause: f.pause,
 	}, f.host)
+	if failed := failpoint.Hit(failpoint.AfterGuest); failed != nil && err == nil {
+		err = failed
+	}
 	r.use(func(u *Usage) { u.Fuel += out.Fuel })
 	f.says(out.Stderr)
 	if opaque {

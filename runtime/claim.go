@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/journal"
 )
 
@@ -100,6 +101,9 @@ func (e *Engine) Status(s *journal.State) journal.Status {
 // another process judges again. A run that was finished meanwhile is returned as it is.
 func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, error) {
 	if e.isMe(l.state.Owner) && l.state.Len == 2 {
+		if err := failpoint.Hit(failpoint.AfterAcquire); err != nil {
+			return nil, &hostError{err}
+		}
 		return l, nil
 	}
 	for {
@@ -125,6 +129,9 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 			return nil, err
 		}
 		if claimed && e.isMe(l.state.Owner) {
+			if err := failpoint.Hit(failpoint.AfterAcquire); err != nil {
+				return nil, &hostError{err}
+			}
 			return l, nil
 		}
 		// Else the log has moved, or another process has taken the run since: its lease may be that short.
@@ -136,6 +143,9 @@ func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, erro
 func (e *Engine) release(run string, why error) {
 	if errors.Is(why, journal.ErrDamaged) || errors.Is(why, journal.ErrUnusable) {
 		return // nothing more is written
+	}
+	if failpoint.Hit(failpoint.BeforeRelease) != nil {
+		return
 	}
 	ctx := context.Background()
 	_ = patiently(func() error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -158,6 +159,9 @@ func (f *frame) do(ctx context.Context, fn hostfuncs.Func, o op, intent *journal
 		return outcome{unsent: true}, err
 	}
 	reply, err := use(ctx, fn, c, o.request)
+	if failed := failpoint.Hit(failpoint.AfterHostCall); failed != nil {
+		reply, err = nil, failed
+	}
 	if errors.Is(err, hostfuncs.ErrDamaged) {
 		s.fail(ctx, fmt.Errorf("%w: %w", journal.ErrDamaged, err))
 	}

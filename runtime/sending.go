@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -27,6 +28,9 @@ func (s *sending) allow() error {
 		return nil
 	}
 	if err := s.run.maySend(s.intent); err != nil {
+		return err
+	}
+	if err := failpoint.Hit(failpoint.BeforeSend); err != nil {
 		return err
 	}
 	if s.expired != nil && !brokenLastCheck && s.intent.OnCut == journal.Redo && s.expired() != "" {

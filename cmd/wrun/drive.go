@@ -14,6 +14,7 @@ import (
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/drivers/agent"
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -98,6 +99,9 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 			} else {
 				output = visible(output)
 			}
+		}
+		if err = failpoint.Hit(failpoint.BeforeAck); err != nil {
+			return &runError{id, err}
 		}
 		err = a.write(append(output[:len(output):len(output)], '\n'))
 	}

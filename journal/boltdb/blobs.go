@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/wrun-dev/wrun/internal/failpoint"
 	"github.com/wrun-dev/wrun/journal"
 )
 
@@ -66,12 +67,18 @@ func (b *blobs) put(ctx context.Context, r io.Reader) (d journal.Digest, n int64
 	defer os.Remove(f.Name()) // after the rename there is nothing of that name
 	h := sha256.New()
 	n, err = io.Copy(io.MultiWriter(&roomyWriter{f, b.room}, h), &contextReader{ctx, r})
+	if err == nil {
+		err = failpoint.Hit(failpoint.BlobWritten)
+	}
 	if err == nil && !noSync {
 		if serr := f.Sync(); serr != nil {
 			err = &syncError{serr}
 		}
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
+		return d, 0, err
+	}
+	if err := failpoint.Hit(failpoint.BlobSynced); err != nil {
 		return d, 0, err
 	}
 	d = journal.Digest(h.Sum(nil))
@@ -89,6 +96,12 @@ func (b *blobs) name(tmp string, d journal.Digest, n int64) error {
 			return err
 		}
 		b.added(n)
+		if err := failpoint.Hit(failpoint.BlobRenamed); err != nil {
+			return &syncError{err}
+		}
+	}
+	if err := failpoint.Hit(failpoint.BlobBeforeDirsync); err != nil {
+		return &syncError{err}
 	}
 	// Whoever put it there first may have died before this.
 	if err := syncDir(filepath.Dir(path)); err != nil {
