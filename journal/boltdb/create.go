@@ -23,7 +23,7 @@ func create(ctx context.Context, path string, opts Options) error {
 // directory and the beginning of the name and returns the name. Errors: os.ErrExist when something is there.
 func bear(ctx context.Context, path string, busy time.Duration, write func(dir, base string) (string, error)) (err error) {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDirs(dir); err != nil {
 		return err
 	}
 	g, err := newGate(path, busy, migrator{})
@@ -52,6 +52,25 @@ func bear(ctx context.Context, path string, busy time.Duration, write func(dir, 
 		return errors.Join(err, os.Remove(tmp))
 	}
 	return syncDir(dir)
+}
+
+// makeDirs makes a directory and those above it that are missing, and makes sure that they will be there after a crash: a journal
+// is as lost with its directory as without its own name.
+func makeDirs(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = makeDirs(filepath.Dir(dir)); err == nil {
+			err = os.Mkdir(dir, 0o700)
+		}
+	}
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	// Whoever made it first may have died before this. Where somebody else's directory cannot be read, that one was not made here.
+	if serr := syncDir(filepath.Dir(dir)); serr != nil && (err == nil || !errors.Is(serr, os.ErrPermission)) {
+		return serr
+	}
+	return nil
 }
 
 // removeLeftovers removes what creators left that died in the middle. They had the lock that the caller has now.
