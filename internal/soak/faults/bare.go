@@ -35,6 +35,7 @@ func lookBare(ctx context.Context, path string, acked int) (l left) {
 		return l
 	}
 	defer j.Close()
+	l.counted = true
 	for fault := range journal.Verify(ctx, j) {
 		l.faults = append(l.faults, fault.Error())
 	}

@@ -16,6 +16,9 @@ import (
 // atOnce is how many runs are driven at once while the power is cut, on one journal.
 const atOnce = 3
 
+// tempsOfCut is how many temporary files a process makes at most until it is cut off: one for each blob, and the journal.
+const tempsOfCut = 8
+
 // cuts cuts the power of disks while several processes pay on one journal. The oracle and its file are not on the disk.
 func cuts(options string, one, two int) func(*tier, context.Context, *Row) error {
 	return func(t *tier, ctx context.Context, row *Row) error {
@@ -72,7 +75,7 @@ func (b *bench) cut(ctx context.Context, d *disk, row *Row, r *rand.Rand, name s
 		p.Kill()
 		exit, werr := p.Wait(ctx)
 		ts[i].note(ts[i].begin(), exit)
-		ts[i].killed = atOnce // none of them could remove what it left
+		ts[i].killed = atOnce * tempsOfCut // a cut brings back what was removed, and nobody could remove what was left
 		err = errors.Join(err, werr)
 	}
 	if err = errors.Join(err, d.power()); err != nil {

@@ -108,6 +108,7 @@ type way struct {
 var ways = []way{
 	{"process killed", "SIGKILL at a random instant, a plan of payments of every class", KindKill, (*tier).kills},
 	{"crash points", "the process dies, fails, or hangs and is killed, at every named place in every class of steps", KindPoint, (*tier).crashPoints},
+	{"crash images", "every image that a crash of a traced bare writer may leave: subsets of what was not synced, torn writes", KindImage, (*tier).crashImages},
 	{"power cut, writer, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while a bare writer appends with blobs", KindBareCut, bareCuts("ext4", "data=ordered", 4000, 20_000)},
 	{"power cut, writer, writeback", "the same with data=writeback", KindBareCut, bareCuts("ext4", "data=writeback", 3000, 15_000)},
 	{"power cut, writer, journal", "the same with data=journal", KindBareCut, bareCuts("ext4", "data=journal", 1000, 5000)},
