@@ -148,8 +148,9 @@ func ofAgents(ctx context.Context, cfg trials.Config, kills int, tags string) er
 // ofSize makes a large journal.
 func ofSize(ctx context.Context, cfg trials.Config, entries int) error {
 	return inDir(ctx, cfg.Dir, "", func(dir string) error {
-		tool := filepath.Join(dir, "text.wasm")
-		if err := trials.BuildTool(ctx, dir, "text"); err != nil {
+		wrun := filepath.Join(dir, "wrun")
+		tool, err := trials.Tool(ctx, wrun, "text", dir)
+		if err != nil {
 			return err
 		}
 		own := filepath.Join(dir, "big")
@@ -157,7 +158,7 @@ func ofSize(ctx context.Context, cfg trials.Config, entries int) error {
 			return err
 		}
 		report, err := big.Run(ctx, big.Config{
-			Entries: entries, Wrun: filepath.Join(dir, "wrun"), Tool: tool, Dir: own, Progress: cfg.Progress,
+			Entries: entries, Wrun: wrun, Tool: tool, Dir: own, Progress: cfg.Progress,
 		})
 		fmt.Print(report)
 		return err

@@ -27,6 +27,8 @@ type Config struct {
 	Cache string
 	// Workers is how many trials go on at once, on one journal; 0 means 4, since processes wait for a provider that hangs.
 	Workers int
+	// Seen is told how every process has ended, unless it is nil. It may be called concurrently.
+	Seen func(trials.Exit)
 	// Progress is told how far it is, a line for every 25 trials; nil for nobody.
 	Progress io.Writer
 }
@@ -54,7 +56,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if s.Workers == 0 {
 		s.Workers = 4
 	}
-	s.program = trials.Program{Wrun: s.Wrun, Journal: filepath.Join(s.Dir, "journal.db"), Cache: s.Cache}
+	s.program = trials.Program{Wrun: s.Wrun, Journal: filepath.Join(s.Dir, "journal.db"), Cache: s.Cache, Seen: s.Seen}
 	var err error
 	if s.says, err = prepare(s.Dir, s.Tool); err != nil {
 		return s.report, err

@@ -106,7 +106,9 @@ type way struct {
 
 // ways are all of them, in the order of the report.
 var ways = []way{
-	{"process killed", "SIGKILL at a random instant, a plan of payments of every class", KindKill, (*tier).kills},
+	{"process killed, every class", "SIGKILL at a random instant, a short plan of payments of every class", KindKill, (*tier).kills},
+	{"process killed, long plans", "SIGKILL at a random instant or a moment of the provider's, by package trials, provider mixed", KindKill, (*tier).planKills},
+	{"process killed, agents", "the same with agents and the bills of their models, by package agents", KindKill, (*tier).agentKills},
 	{"crash points", "the process dies, fails, or hangs and is killed, at every named place in every class of steps", KindPoint, (*tier).crashPoints},
 	{"crash images", "every image that a crash of a traced bare writer may leave: subsets of what was not synced, torn writes", KindImage, (*tier).crashImages},
 	{"power cut, writer, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while a bare writer appends with blobs", KindBareCut, bareCuts("ext4", "data=ordered", 4000, 20_000)},

@@ -39,17 +39,19 @@ func Build(ctx context.Context, dir, tags string) error {
 	if _, err := output(build); err != nil {
 		return err
 	}
-	return BuildTool(ctx, dir, "payments")
+	_, err = Tool(ctx, wrun, "payments", dir)
+	return err
 }
 
-// BuildTool builds another tool of this module, by the name of its folder in tools, with the wrun that Build has built into dir.
-func BuildTool(ctx context.Context, dir, name string) error {
+// Tool builds a tool of this module, by the name of its folder in tools, into dir with a built wrun, and returns the path of it.
+func Tool(ctx context.Context, wrun, name, dir string) (string, error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = output(exec.CommandContext(ctx, filepath.Join(dir, "wrun"), "tool", "build", filepath.Join(root, "tools", name), "-o", filepath.Join(dir, name+".wasm")))
-	return err
+	tool := filepath.Join(dir, name+".wasm")
+	_, err = output(exec.CommandContext(ctx, wrun, "tool", "build", filepath.Join(root, "tools", name), "-o", tool))
+	return tool, err
 }
 
 func moduleRoot(ctx context.Context) (string, error) {

@@ -31,6 +31,8 @@ type Config struct {
 	Cache string
 	// Workers is how many trials go on at once, on one journal. 0 means 2, and 6 where most of the time is spent waiting.
 	Workers int
+	// Seen is told how every process has ended, unless it is nil. It may be called concurrently.
+	Seen func(Exit)
 	// Progress is told how far it is, a line for every 25 trials; nil for nobody.
 	Progress io.Writer
 }
@@ -69,7 +71,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 			s.Workers = 6
 		}
 	}
-	s.program = Program{Wrun: s.Wrun, Journal: filepath.Join(s.Dir, "journal.db"), Cache: s.Cache}
+	s.program = Program{Wrun: s.Wrun, Journal: filepath.Join(s.Dir, "journal.db"), Cache: s.Cache, Seen: s.Seen}
 	if err := s.prepare(); err != nil {
 		return s.report, err
 	}
