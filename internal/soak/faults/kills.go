@@ -107,7 +107,8 @@ func (s *sieve) Write(b []byte) (int, error) {
 // kills kills processes at random instants. Each trial has a journal for itself at first, in its directory, and goes on until
 // its run has an end or has died often enough. Every process that was killed counts.
 func (t *tier) kills(ctx context.Context, row *Row) error {
-	return t.each(ctx, row, t.number(3000, 30_000), func(ctx context.Context, b *bench, i int, r *rand.Rand) error {
+	n := t.number(5000, 50_000)
+	return t.each(ctx, row, func(int) bool { return row.cut(n) }, func(ctx context.Context, b *bench, i int, r *rand.Rand) error {
 		if err := b.oracle.behave(ctx, moods[r.IntN(len(moods))]); err != nil {
 			return err
 		}
@@ -115,13 +116,15 @@ func (t *tier) kills(ctx context.Context, row *Row) error {
 		x := b.trial(KindKill, filepath.Join(dir, "journal.db"), "mixed", fmt.Sprintf("k%d", i))
 		deaths := 0
 		for range 1 + r.IntN(3) {
-			exit, err := x.do(ctx, 1+time.Duration(r.Int64N(int64(b.whole*5/4))), nil, x.next()...)
+			exit, err := x.do(ctx, 1+time.Duration(r.Int64N(int64(b.whole))), nil, x.next()...)
 			if err != nil {
 				return err
 			}
-			if !exit.Killed() {
+			if !exit.Killed() { // the machine has become quicker
+				b.whole = b.whole * 9 / 10
 				break
 			}
+			b.whole = b.whole * 26 / 25
 			deaths++
 		}
 		if err := x.done(ctx, row, x.run, deaths); err != nil {

@@ -72,7 +72,7 @@ func (t *tier) visit(ctx context.Context, row *Row, all []point) error {
 	}
 	var mu sync.Mutex
 	reached := map[string]bool{}
-	err = t.each(ctx, row, len(all), func(ctx context.Context, b *bench, i int, _ *rand.Rand) error {
+	err = t.each(ctx, row, func(i int) bool { return i >= len(all) }, func(ctx context.Context, b *bench, i int, _ *rand.Rand) error {
 		landed, err := b.point(ctx, row, i, all[i])
 		if landed {
 			mu.Lock()

@@ -111,6 +111,7 @@ var ways = []way{
 	{"process killed, agents", "the same with agents and the bills of their models, by package agents", KindKill, (*tier).agentKills},
 	{"crash points", "the process dies, fails, or hangs and is killed, at every named place in every class of steps", KindPoint, (*tier).crashPoints},
 	{"crash images", "every image that a crash of a traced bare writer may leave: subsets of what was not synced, torn writes", KindImage, (*tier).crashImages},
+	{"system calls fail", "strace lets the nth of each kind fail in a run, once or from then on, or kills there", KindSyscall, (*tier).syscalls},
 	{"power cut, writer, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while a bare writer appends with blobs", KindBareCut, bareCuts("ext4", "data=ordered", 4000, 20_000)},
 	{"power cut, writer, writeback", "the same with data=writeback", KindBareCut, bareCuts("ext4", "data=writeback", 3000, 15_000)},
 	{"power cut, writer, journal", "the same with data=journal", KindBareCut, bareCuts("ext4", "data=journal", 1000, 5000)},
@@ -152,9 +153,12 @@ func (t *tier) way(ctx context.Context, w way) error {
 	return err
 }
 
-// each lets every worker make trials on a bench of its own until there are n. make returns an error for a trial that could not
+// part scales a number that is not one of tier 1 or 2 but all there is.
+func (t *tier) part(all int) int { return max(1, int(math.Ceil(float64(all)*min(1, t.Share)))) }
+
+// each lets every worker make trials on a bench of its own until there are enough. make returns an error for a trial that could not
 // come to its end, which counts as found.
-func (t *tier) each(ctx context.Context, row *Row, n int, make func(ctx context.Context, b *bench, i int, r *rand.Rand) error) error {
+func (t *tier) each(ctx context.Context, row *Row, enough func(i int) bool, make func(ctx context.Context, b *bench, i int, r *rand.Rand) error) error {
 	var next atomic.Int64
 	dir, err := os.MkdirTemp(t.Fast, "way-")
 	if err != nil {
@@ -170,9 +174,9 @@ func (t *tier) each(ctx context.Context, row *Row, n int, make func(ctx context.
 		if err := b.measure(ctx); err != nil {
 			return fmt.Errorf("a run that nobody disturbs: %w", err)
 		}
-		for !row.enough(n) && ctx.Err() == nil {
+		for ctx.Err() == nil {
 			i := int(next.Add(1)) - 1
-			if i >= n {
+			if enough(i) || row.enough(math.MaxInt) {
 				break
 			}
 			trialCtx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the trial takes more than %s", patience))
@@ -182,7 +186,7 @@ func (t *tier) each(ctx context.Context, row *Row, n int, make func(ctx context.
 				row.fail(fmt.Sprintf("trial %d of seed %d", i, t.Seed), err)
 			}
 			if i%500 == 499 {
-				t.say("  %d of %d, %.1f a second", i+1, n, float64(i+1)/time.Since(began).Seconds())
+				t.say("  %d trials, %.1f a second", i+1, float64(i+1)/time.Since(began).Seconds())
 			}
 		}
 		return context.Cause(ctx)
