@@ -61,8 +61,11 @@ func (j *Journal) commit(db *bbolt.DB, batch []*request) {
 	}
 	for _, r := range batch {
 		r.settle(err)
-		if r.err == nil {
+		switch {
+		case r.err == nil:
 			j.owner.note(r.added.State)
+		case r.added != nil: // it may be there all the same
+			j.owner.suspect(r.added.State)
 		}
 	}
 	j.room.regain()

@@ -33,10 +33,24 @@ func (o *owner) note(s *journal.State) {
 		delete(o.claimed, s.Run)
 		return
 	}
+	o.claim(s.Run)
+}
+
+// claim wants mu held.
+func (o *owner) claim(run string) {
 	if o.claimed == nil {
 		o.claimed = map[string]bool{}
 	}
-	o.claimed[s.Run] = true
+	o.claimed[run] = true
+}
+
+// suspect keeps the owner's file where an append that failed may have made it the owner of a run.
+func (o *owner) suspect(s *journal.State) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.id != "" && s.Owner == o.id {
+		o.claim(s.Run)
+	}
 }
 
 // Owner returns the handle's id; see journal.Owners.

@@ -245,3 +245,32 @@ func length(t *testing.T, j journal.Journal, run string) int {
 	}
 	return n
 }
+
+// A commit whose error does not say that nothing was committed may have been a claim: its owner has to be known to be dead.
+func TestTheOwnerOfAClaimThatMayBeThereIsKnown(t *testing.T) {
+	path := create(t, t.TempDir()).Path()
+	j, err := boltdb.Open(t.Context(), path, boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, err := j.Owner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	boltdb.OnCommit(j, func(commit func() error) error {
+		return errors.Join(commit(), errors.New("the disk says that it failed"))
+	})
+	if err := j.Append(t.Context(), "r", 0, created(), journal.Entry{Kind: journal.Claimed, Time: 2, Owner: owner}); !errors.Is(err, journal.ErrUnusable) {
+		t.Errorf("append: %v, want %v", err, journal.ErrUnusable)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	if j, err = boltdb.Open(t.Context(), path, boltdb.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if live, err := j.Liveness(owner); length(t, j, "r") != 2 || live != journal.Dead || err != nil {
+		t.Errorf("the claim is there, and its owner is %v, %v, want it dead", live, err)
+	}
+}
