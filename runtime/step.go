@@ -334,6 +334,9 @@ func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *jour
 		doing, done = r.engine.unhurried(ctx, once)
 		defer done()
 	}
+	if brokenResultFirst && once && intent != nil {
+		return r.recordFirst(ctx, doing, o, step, intent)
+	}
 	out, err := o.perform(doing, intent)
 	defer func() { out.holds.release() }()
 	if err != nil {
@@ -415,6 +418,19 @@ func (r *Run) executeFirst(ctx context.Context, o op, step journal.Step, intent 
 		return outcome{}, err
 	}
 	return r.record(ctx, o, step, &intent, out)
+}
+
+// recordFirst is another one: what came of the effect is written before it takes place.
+func (r *Run) recordFirst(ctx, doing context.Context, o op, step journal.Step, intent *journal.Entry) (outcome, error) {
+	reply, err := toolabi.Encode(&toolabi.HTTPReply{Status: 201})
+	if err != nil {
+		return outcome{}, err
+	}
+	out, err := r.record(ctx, o, step, intent, outcome{reply: reply})
+	if err == nil {
+		_, err = o.perform(doing, intent)
+	}
+	return out, err
 }
 
 func (r *Run) observe(o op, step journal.Step, phase Phase, err *toolabi.Error) {

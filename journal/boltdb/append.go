@@ -77,7 +77,7 @@ func (j *Journal) commit(db *bbolt.DB, batch []*request) {
 func (j *Journal) transact(db *bbolt.DB, batch []*request) error {
 	for {
 		id, err := j.transactOnce(db, batch)
-		if err == nil {
+		if err == nil || brokenRetry && j.readable(db, batch) {
 			return nil
 		}
 		err = fmt.Errorf("append: %w", err)
@@ -155,6 +155,20 @@ func unwritten(db *bbolt.DB, id int, err error) bool {
 		return false
 	}
 	return there < id
+}
+
+// readable says whether all of a batch can be read, which proves nothing after a failed commit: broken_retry believes it.
+func (j *Journal) readable(db *bbolt.DB, batch []*request) bool {
+	return guard(func() error {
+		return db.View(func(tx *bbolt.Tx) error {
+			for _, r := range batch {
+				if s, err := readState(tx, r.run); r.added != nil && (err != nil || s.Len < r.added.State.Len) {
+					return journal.ErrNotFound
+				}
+			}
+			return nil
+		})
+	}) == nil
 }
 
 // add puts a request into the transaction, or sets its err and changes nothing. What it returns ends the transaction.

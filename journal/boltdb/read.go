@@ -127,7 +127,11 @@ func readState(tx *bbolt.Tx, run string) (*journal.State, error) {
 	if v == nil {
 		return none, nil
 	}
-	return decodeState([]byte(run), v)
+	s, err := decodeState([]byte(run), v)
+	if err != nil && brokenBadRecord {
+		return none, nil
+	}
+	return s, err
 }
 
 func decodeState(run, v []byte) (*journal.State, error) {
@@ -203,6 +207,9 @@ func listBatch(tx *bbolt.Tx, q journal.Query) (batch []*journal.State, last stri
 			v = tx.Bucket(statesBucket).Get(k)
 		}
 		s, err := decodeState(k, v)
+		if err != nil && brokenBadRecord {
+			continue
+		}
 		if err != nil {
 			return batch, "", err
 		}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -57,7 +58,7 @@ func spoilPage(r *rand.Rand, b []byte, page, used int) ([]byte, string) {
 	return b, fmt.Sprintf("half of page %d overwritten with %d", i, j)
 }
 
-// realEvery: of so many trials one is looked at with the real program as well.
+// realEvery: of so many trials one is looked at with the real program as well, and half of those in which something is wrong.
 const realEvery = 10
 
 // damages damages a journal of finished and cut off runs. What is wrong has to be found, or has to be harmless.
@@ -86,8 +87,11 @@ type sample struct {
 	bytes        []byte
 	used         int // pages
 	heads        map[string]journal.Digest
-	log          string // what wrun log says of its first run
+	said         []string // what wrun says to the questions, in their order
 }
+
+// questions are what the real program is asked about a damaged journal, and answers as before or not at all.
+var questions = [][]string{{"--json", "ls"}, {"--json", "show", "d0"}, {"--json", "log", "d0"}, {"--json", "resume", "d1"}}
 
 // sampleRuns is how many runs it has. The last of them was cut off.
 const sampleRuns = 6
@@ -98,8 +102,10 @@ func (b *bench) sample(ctx context.Context) (*sample, error) {
 	for i := range sampleRuns {
 		t := b.trial(KindDamage, s.journal, "mixed", fmt.Sprint("d", i))
 		if i == sampleRuns-1 {
-			if _, err := t.do(ctx, b.whole/2, nil, t.begin()...); err != nil {
-				return nil, err
+			for after := b.whole / 2; len(t.log) == 0; after = after * 5 / 4 { // until it dies late enough
+				if _, err := t.do(ctx, after, nil, t.begin()...); err != nil {
+					return nil, err
+				}
 			}
 			continue
 		}
@@ -118,9 +124,14 @@ func (b *bench) sample(ctx context.Context) (*sample, error) {
 	if s.heads, found = readAll(ctx, s.journal); found != nil {
 		return nil, found
 	}
-	exit, err := b.program(s.journal).Run(ctx, "--json", "log", "d0")
-	s.log = exit.Stdout
-	return s, err
+	for _, args := range questions {
+		exit, err := b.program(s.journal).Run(ctx, args...)
+		if err != nil {
+			return nil, err
+		}
+		s.said = append(s.said, exit.Stdout)
+	}
+	return s, nil
 }
 
 // readAll reads a journal and verifies it. It returns the ends of its logs, or what is wrong.
@@ -157,7 +168,7 @@ func (b *bench) damage(ctx context.Context, row *Row, s *sample, i int, r *rand.
 	case !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, journal.ErrForeign) && !errors.Is(err, journal.ErrNewer):
 		l.damaged, l.refused = false, err
 	}
-	if i%realEvery == 0 {
+	if i%realEvery == 0 || err != nil && i%2 == 0 {
 		if err := b.look(ctx, &l, s); err != nil {
 			return err
 		}
@@ -173,16 +184,13 @@ func (b *bench) damage(ctx context.Context, row *Row, s *sample, i int, r *rand.
 // look lets the real program read and go on with a damaged journal. What it says of a run has to be what it said before, or an error.
 func (b *bench) look(ctx context.Context, l *left, s *sample) error {
 	p := b.program(s.journal)
-	for _, args := range [][]string{
-		{"--json", "ls"}, {"--json", "show", "d0"}, {"--json", "log", "d0"}, {"--json", "resume", "d1"},
-		{"--json", "resume", fmt.Sprint("d", sampleRuns-1)},
-	} {
+	for i, args := range append(slices.Clone(questions), []string{"--json", "resume", fmt.Sprint("d", sampleRuns-1)}) {
 		exit, err := p.Run(ctx, args...)
 		if err != nil {
 			return err
 		}
 		l.exits = append(l.exits, said{verb: verbOf(args), exit: exit})
-		if args[1] == "log" && exit.Code == exitOK && exit.Stdout != s.log {
+		if i < len(s.said) && exit.Code == exitOK && exit.Stdout != s.said[i] {
 			l.silent = true
 		}
 	}

@@ -88,6 +88,9 @@ func (m *model) step(o op) {
 	case "sync":
 		m.sync(o.path)
 		return
+	case "lost":
+		m.lose(p.of)
+		return
 	case "create":
 		if _, there := m.now[o.path]; there {
 			return
@@ -121,6 +124,13 @@ func (m *model) sync(path string) {
 		}
 	}
 	m.pending = rest
+}
+
+// lose is a sync that fails: what it was to write is marked as written and never is (Rebello and others, ATC 2020).
+func (m *model) lose(f *file) {
+	if f != nil {
+		m.pending = slices.DeleteFunc(m.pending, func(p pending) bool { return p.kind == "write" && p.of == f })
+	}
 }
 
 // name lets a change of a directory take place.
@@ -331,7 +341,11 @@ func (t *tier) traced(ctx context.Context, row *Row, dir string, r *rand.Rand, n
 		return err
 	}
 	path := filepath.Join(state, "journal.db")
-	ops, err := t.trace(ctx, dir, "-n", strconv.Itoa(entries), "-size", strconv.Itoa(size), path)
+	fails := 0
+	if r.IntN(3) == 0 { // one of its syncs fails
+		fails = 1 + r.IntN(2*entries)
+	}
+	ops, err := t.trace(ctx, dir, fails, "-n", strconv.Itoa(entries), "-size", strconv.Itoa(size), path)
 	if err != nil {
 		return err
 	}
@@ -377,11 +391,15 @@ func (t *tier) traced(ctx context.Context, row *Row, dir string, r *rand.Rand, n
 	return failed
 }
 
-// trace runs the writer under strace and returns what it did below a directory.
-func (t *tier) trace(ctx context.Context, dir string, args ...string) ([]op, error) {
+// trace runs the writer under strace, which lets the nth sync of data fail unless fails is 0, and returns what it did below a directory.
+func (t *tier) trace(ctx context.Context, dir string, fails int, args ...string) ([]op, error) {
 	out := filepath.Join(filepath.Dir(dir), filepath.Base(dir)+".trace")
-	argv := slices.Concat(traceArgs, []string{"-o", out, t.programs.Writer}, args)
-	if said, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+	argv := slices.Concat(traceArgs, []string{"-o", out})
+	if fails > 0 {
+		argv = append(argv, "-e", fmt.Sprintf("inject=fdatasync:error=EIO:when=%d", fails))
+	}
+	argv = append(append(argv, t.programs.Writer), args...)
+	if said, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil && fails == 0 {
 		return nil, fmt.Errorf("trace the writer: %w: %s", err, said)
 	}
 	f, err := os.Open(out)

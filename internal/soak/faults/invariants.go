@@ -310,7 +310,7 @@ func (l *left) wholeOrRefused() (wrong []string) {
 	}
 	if l.damaged {
 		for _, s := range l.exits {
-			if !slices.Contains([]int{exitOK, exitFailed, exitUncertain, exitMissing, exitDamaged}, s.exit.Code) {
+			if !slices.Contains([]int{exitOK, exitFailed, exitUncertain, exitDamaged}, s.exit.Code) {
 				wrong = append(wrong, fmt.Sprintf("%s: exit code %d", s.verb, s.exit.Code))
 			}
 		}

@@ -116,7 +116,7 @@ func (r *Report) Err() error {
 	}
 	for _, c := range r.Controls {
 		if c.By == "" && c.Skipped == "" {
-			errs = append(errs, fmt.Errorf("the control %s was not noticed", c.Tag))
+			errs = append(errs, fmt.Errorf("the control %s was not noticed: %s", c.Tag, c.Way))
 		}
 	}
 	return errors.Join(errs...)
@@ -143,7 +143,7 @@ func (r *Report) String() string {
 			row.Repeated, row.Lost, row.Wrong, row.other(), unbounded(row.Landed), row.Took.Round(time.Second))
 	}
 	if len(r.Controls) > 0 {
-		b.WriteString("\n| control | noticed by |\n|---|---|\n")
+		b.WriteString("\n| control | fault | noticed |\n|---|---|---|\n")
 	}
 	for _, c := range r.Controls {
 		by := c.By
@@ -152,7 +152,7 @@ func (r *Report) String() string {
 		} else if by == "" {
 			by = "NOTHING"
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", c.Tag, by)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Tag, c.Way, by)
 	}
 	fmt.Fprintf(&b, "\nseed %d, %s in all\n", r.Seed, r.Took.Round(time.Second))
 	return b.String()

@@ -23,7 +23,8 @@ type Config struct {
 	Tier int
 	// Share is how much of everything is done; 0 means 1, all of it.
 	Share float64
-	// Only names the ways to be taken, by a part of what Fault says; "" means all. The controls are one of them.
+	// Only names the ways to be taken, by a part of what Fault says; "" means all, and where Share is 1 the controls too. "control"
+	// and a tag are the controls of that tag, "control" alone is all of them.
 	Only string
 	// Seed decides what chance wants.
 	Seed uint64
@@ -83,7 +84,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 			return t.report, fmt.Errorf("%s: %w", w.fault, err)
 		}
 	}
-	if t.wants("controls") {
+	if t.Only == "" && t.Share == 1 || strings.HasPrefix(t.Only, "control") {
 		return t.report, t.controls(ctx)
 	}
 	return t.report, nil
@@ -95,7 +96,9 @@ func (t *tier) say(format string, args ...any) {
 	}
 }
 
-func (t *tier) wants(fault string) bool { return t.Only == "" || strings.Contains(fault, t.Only) }
+func (t *tier) wants(fault string) bool {
+	return !strings.HasPrefix(t.Only, "control") && (t.Only == "" || strings.Contains(fault, t.Only))
+}
 
 // way is one way to make faults.
 type way struct {
@@ -113,7 +116,7 @@ var ways = []way{
 	{"crash images", "every image that a crash of a traced bare writer may leave: subsets of what was not synced, torn writes", KindImage, (*tier).crashImages},
 	{"system calls fail", "strace lets the nth of each kind fail in a run, once or from then on, or kills there", KindSyscall, (*tier).syscalls},
 	{"full disk", "runs on a disk whose room is less by 4 KiB each time, and then there is room again", KindFull, (*tier).fullDisks},
-	{"bit flipped", "one bit of a journal's file; a tenth is looked at with ls, show, log and resume too", KindDamage, damages(5000, 50_000, flipBit)},
+	{"bit flipped", "one bit of a journal's file; a tenth, and half of what is found, is looked at with ls, show, log and resume too", KindDamage, damages(5000, 50_000, flipBit)},
 	{"journal cut off", "a journal's file ends early", KindDamage, damages(2000, 20_000, cutOff)},
 	{"pages spoiled", "a page is zeroed, overwritten with another, half of it too, or two are swapped", KindDamage, damages(1000, 10_000, spoilPage)},
 	{"power cut, writer, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while a bare writer appends with blobs", KindBareCut, bareCuts("ext4", "data=ordered", 4000, 20_000)},
@@ -176,7 +179,7 @@ func (t *tier) each(ctx context.Context, row *Row, enough func(i int) bool, make
 		}
 		defer func() { err = errors.Join(err, b.close()) }()
 		if err := b.measure(ctx); err != nil {
-			return fmt.Errorf("a run that nobody disturbs: %w", err)
+			return fmt.Errorf("%w: %w", errCalm, err)
 		}
 		for ctx.Err() == nil {
 			i := int(next.Add(1)) - 1
@@ -201,6 +204,9 @@ func (t *tier) each(ctx context.Context, row *Row, enough func(i int) bool, make
 	}
 	return errors.Join(err, os.RemoveAll(dir))
 }
+
+// errCalm is what disagrees although there was no fault.
+var errCalm = errors.New("a run that nobody disturbs")
 
 // measure lets runs go on undisturbed: the first may have to compile the modules, the last says how long one takes.
 func (b *bench) measure(ctx context.Context) error {

@@ -19,7 +19,7 @@ var traceArgs = []string{
 
 // op is one change of a file system, or what makes earlier ones last.
 type op struct {
-	kind     string // write, truncate, sync, create, mkdir, rename, unlink, ack
+	kind     string // write, truncate, sync, lost (a sync that failed), create, mkdir, rename, unlink, ack
 	path, to string
 	at       int64
 	data     []byte
@@ -70,6 +70,10 @@ func parseTrace(r io.Reader, below string) (ops []op, err error) {
 // parseCall understands one call. written are the positions of files that are written from their beginning to their end.
 func parseCall(name, text string, written map[string]int64) (o op, ok bool, err error) {
 	result := tracedResult.FindAllStringSubmatch(text, -1)
+	if m := tracedFile.FindStringSubmatch(text); m != nil && strings.HasSuffix(name, "sync") && strings.Contains(text, "(INJECTED)") {
+		path, err := unhex(m[2])
+		return op{kind: "lost", path: path}, err == nil, err
+	}
 	if len(result) == 0 || strings.HasPrefix(result[len(result)-1][1], "-") {
 		return o, false, nil
 	}

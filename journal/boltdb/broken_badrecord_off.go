@@ -1,0 +1,5 @@
+//go:build !broken_badrecord
+
+package boltdb
+
+const brokenBadRecord = false

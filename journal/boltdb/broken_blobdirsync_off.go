@@ -1,0 +1,5 @@
+//go:build !broken_blobdirsync
+
+package boltdb
+
+const brokenBlobDirSync = false

@@ -1,0 +1,5 @@
+//go:build !broken_retry
+
+package boltdb
+
+const brokenRetry = false

@@ -1,0 +1,5 @@
+//go:build !broken_resultfirst
+
+package runtime
+
+const brokenResultFirst = false
