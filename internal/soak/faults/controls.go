@@ -30,7 +30,7 @@ var controls = []struct {
 	{"broken_resultfirst", "crash points", 0.5},
 	{"broken_retry", "crash images", 0.1},
 	{"broken_blobdirsync", "crash images", 0.02},
-	{"broken_badrecord", "bit flipped", 0.2},
+	{"broken_badrecord", "bit flipped", 0.1},
 }
 
 // controls lets the ways find out every control that is theirs.
@@ -41,7 +41,7 @@ func (t *tier) controls(ctx context.Context) error {
 		}
 		t.say("control %s: %s", c.tag, c.way)
 		sub := &tier{Config: t.Config, cache: t.cache, report: &Report{}}
-		sub.Tier, sub.Share, sub.Only, sub.Tags, sub.Progress = 1, c.share, c.way, c.tag, nil
+		sub.Tier, sub.Share, sub.Only, sub.Tags = 1, c.share, c.way, c.tag
 		sub.Dir = filepath.Join(t.Dir, c.tag)
 		result := Control{Tag: c.tag, Way: c.way}
 		var err error

@@ -22,6 +22,12 @@ type damaging func(r *rand.Rand, b []byte, page, used int) ([]byte, string)
 // flipBit is what a file does that rots.
 func flipBit(r *rand.Rand, b []byte, page, used int) ([]byte, string) {
 	at := r.IntN(used * page)
+	if r.IntN(2) == 0 { // in what is about a run, of which there is less than of what no page holds any more
+		near := fmt.Appendf(nil, "d%d", r.IntN(sampleRuns))
+		if i := bytes.Index(b[at:used*page], near); i >= 0 {
+			at = min(at+i+r.IntN(200), used*page-1)
+		}
+	}
 	b[at] ^= 1 << r.IntN(8)
 	return b, fmt.Sprintf("a bit of byte %d flipped", at)
 }

@@ -6,25 +6,42 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/wrun-dev/wrun/internal/soak/faults"
 )
 
-// run makes a share of tier 1 and wants that everything held.
-func run(t *testing.T, only string, share float64) *faults.Report {
-	t.Helper()
-	return runTags(t, "", only, share)
+// built are the programs that the tests share.
+var built struct {
+	once     sync.Once
+	dir      string
+	programs faults.Programs
+	err      error
 }
 
-func runTags(t *testing.T, tags, only string, share float64) *faults.Report {
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(built.dir)
+	os.Exit(code)
+}
+
+// run makes a share of tier 1 and wants that everything held.
+func run(t *testing.T, only string, share float64) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED, nothing was tested: windows has no kill -9")
 	}
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "wrun-faults-test-"); built.err == nil {
+			built.programs, built.err = faults.MakePrograms(t.Context(), built.dir, "")
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
 	readSources(t)
-	cfg := faults.Config{Tier: 1, Share: share, Only: only, Seed: 7, Dir: t.TempDir(), Tags: tags}
-	report, err := faults.Run(t.Context(), cfg)
+	report, err := faults.Run(t.Context(), faults.Config{Tier: 1, Share: share, Only: only, Seed: 7, Dir: t.TempDir(), Programs: built.programs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,19 +49,21 @@ func runTags(t *testing.T, tags, only string, share float64) *faults.Report {
 	if err := report.Err(); err != nil {
 		t.Errorf("seed %d: %v", report.Seed, err)
 	}
+	if len(report.Rows) == 0 {
+		t.Errorf("no fault has %q in its name", only)
+	}
 	for _, row := range report.Rows {
 		if row.Skipped != "" {
 			t.Skip("SKIPPED: ", row.Skipped)
 		}
 	}
-	return report
 }
 
 // readSources reads what the programs are built from, so that go test notices when it changes.
 func readSources(t *testing.T) {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{end}}{{end}}", "github.com/wrun-dev/wrun/cmd/wrun")
-	out, err := cmd.Output()
+	const files = "{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}\n{{end}}{{end}}{{end}}"
+	out, err := exec.Command("go", "list", "-deps", "-f", files, "github.com/wrun-dev/wrun/cmd/wrun").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

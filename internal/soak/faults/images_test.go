@@ -1,9 +1,5 @@
 package faults_test
 
-import (
-	"testing"
-)
+import "testing"
 
-func TestEveryCrashImageIsWhole(t *testing.T) {
-	run(t, "crash images", 0.03)
-}
+func TestEveryCrashImageIsWhole(t *testing.T) { run(t, "crash images", 0.03) }

@@ -32,6 +32,8 @@ type Config struct {
 	Dir, Fast string
 	// Workers is how many trials go on at once; 0 means one for each processor.
 	Workers int
+	// Programs are those to be used; the zero value has them built. Crash points and controls have builds of their own.
+	Programs Programs
 	// Tags are build tags of the programs.
 	Tags string
 	// Progress is told what is being done; nil for nobody.
@@ -75,9 +77,11 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	began := time.Now()
 	defer func() { t.report.Took = time.Since(began) }()
 	var err error
-	t.say("building")
-	if t.programs, err = MakePrograms(ctx, filepath.Join(t.Dir, "programs"), t.Tags); err != nil {
-		return t.report, err
+	if t.programs = t.Programs; t.programs == (Programs{}) {
+		t.say("building")
+		if t.programs, err = MakePrograms(ctx, filepath.Join(t.Dir, "programs"), t.Tags); err != nil {
+			return t.report, err
+		}
 	}
 	for _, w := range ways {
 		if err := t.way(ctx, w); err != nil {
