@@ -219,10 +219,10 @@ func (r *room) promised() uint64 {
 	return uint64(r.held)
 }
 
-// spaced calls f, and again as long as there is no space for it and the room can give some.
+// spaced calls f, and again as long as there is no space for it and the room can give some. nil gives none.
 func (r *room) spaced(f func() error) error {
 	err := f()
-	for err != nil && isNoSpace(err) && r.give(false) {
+	for err != nil && isNoSpace(err) && r != nil && r.give(false) {
 		err = f()
 	}
 	return err
