@@ -389,6 +389,16 @@ func (h *Host) Import(ctx context.Context, r io.Reader, opts boltdb.ImportOption
 // Journal returns the journal, for reading.
 func (h *Host) Journal() journal.Journal { return h.journal }
 
+// Removed yields what is kept of runs that were removed and come behind after, by run id.
+func (h *Host) Removed(ctx context.Context, after string) iter.Seq2[journal.Removed, error] {
+	return h.journal.Removed(ctx, after)
+}
+
+// Collect removes what nobody needs any more; see boltdb.Journal.Collect.
+func (h *Host) Collect(ctx context.Context, opts boltdb.CollectOptions) (boltdb.Collected, error) {
+	return h.journal.Collect(ctx, opts)
+}
+
 // Body returns an entry's body, also when it is a blob.
 func (h *Host) Body(ctx context.Context, e journal.Entry) ([]byte, error) {
 	return journal.Body(ctx, h.journal, e)

@@ -241,3 +241,11 @@ func (e *Entry) Phase() uint8 {
 	}
 	return 0
 }
+
+// Names are the blobs that the entry names: its body, where that is one, and its Refs.
+func (e *Entry) Names() []Digest {
+	if e.Blob.IsZero() {
+		return e.Refs
+	}
+	return append(e.Refs[:len(e.Refs):len(e.Refs)], e.Blob)
+}

@@ -14,7 +14,8 @@ type Journal interface {
 	// and Hash of the entries it is given; it does not keep them.
 	//
 	// Errors: ErrConflict, ErrInvalid, ErrFenced, ErrCancelled, ErrClosed, ErrUnconfirmed, ErrLate, ErrStale, ErrExists,
-	// ErrImported, ErrRemoved for the id of a run that was removed, ErrNoSpace, ErrBusy, ErrDamaged for a run whose log is, and ctx.Err() when ctx ended before the store began: nothing
+	// ErrImported, ErrRemoved for the id of a run that was removed, ErrNoSpace, ErrBusy, ErrDamaged for a run whose log is
+	// and for entries that name a blob which is not there, and ctx.Err() when ctx ended before the store began: nothing
 	// was written. Any other error: it is not known
 	// whether they were, and every later call answers ErrUnusable.
 	Append(ctx context.Context, run string, at uint64, entries ...Entry) error

@@ -18,7 +18,7 @@ import (
 const listBlock = 1000
 
 func newList(a *app) *cobra.Command {
-	var unfinished bool
+	var unfinished, removed bool
 	c := &cobra.Command{
 		Use:   "ls [RUN]...",
 		Short: "List the runs",
@@ -27,6 +27,9 @@ func newList(a *app) *cobra.Command {
 Those that are named, and those that are not finished, are found without looking through the rest.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
+				if removed {
+					return a.listRemoved(c.Context(), h)
+				}
 				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 				if !a.json {
 					fmt.Fprintln(rows, "RUN\tSTATUS\tDRIVER\tSTEPS\tBEGAN\tLAST ENTRY")
@@ -48,7 +51,34 @@ Those that are named, and those that are not finished, are found without looking
 		},
 	}
 	c.Flags().BoolVar(&unfinished, "unfinished", false, "leave out the runs that are finished")
+	c.Flags().BoolVar(&removed, "removed", false, "instead, list what is kept of the runs that were removed")
+	c.MarkFlagsMutuallyExclusive("unfinished", "removed")
 	return c
+}
+
+// listRemoved lists what is kept of removed runs.
+func (a *app) listRemoved(ctx context.Context, h *wrun.Host) error {
+	rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	if !a.json {
+		fmt.Fprintln(rows, "RUN\tENDED AS\tENTRIES\tLAST ENTRY\tREMOVED")
+	}
+	for r, err := range h.Removed(ctx, "") {
+		if err != nil {
+			return errors.Join(err, rows.Flush())
+		}
+		as := r.Outcome.String()
+		if r.Lost {
+			as = "lost to damage"
+		}
+		if a.json {
+			if err := a.line(map[string]any{"run": r.Run, "outcome": r.Outcome.String(), "lost": r.Lost, "entries": r.Len, "ended": stamp(r.Ended), "removed": stamp(r.At), "head": r.Head.String()}); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(rows, "%s\t%s\t%d\t%s\t%s\n", r.Run, as, r.Len, clock(r.Ended), clock(r.At))
+	}
+	return rows.Flush()
 }
 
 // listRun writes the line of a run: a row, or with --json an object.
@@ -78,11 +108,22 @@ func listed(ctx context.Context, j journal.Journal, named []string, unfinished b
 					return
 				}
 			}
-			if !found && !yield(journal.State{}, fmt.Errorf("run %s: %w", run, journal.ErrNotFound)) {
+			if !found && !yield(journal.State{}, absent(ctx, j, run)) {
 				return
 			}
 		}
 	}
+}
+
+// absent is why a run is not there: it never was, or was removed.
+func absent(ctx context.Context, j journal.Journal, run string) error {
+	for _, err := range j.Read(ctx, run, 0) {
+		if errors.Is(err, journal.ErrRemoved) {
+			return err
+		}
+		break
+	}
+	return fmt.Errorf("run %s: %w", run, journal.ErrNotFound)
 }
 
 // runLine is a run as --json shows it.

@@ -16,13 +16,18 @@ import (
 
 // Append adds entries to a log; see journal.Journal. Appends that come while another is being committed share the next
 // commit. Once it waits for a commit an append ignores its context.
-func (j *Journal) Append(ctx context.Context, run string, at uint64, entries ...journal.Entry) error {
+func (j *Journal) Append(ctx context.Context, run string, at uint64, entries ...journal.Entry) (err error) {
+	done, missing, err := j.pinNamed(ctx, entries)
+	if err != nil {
+		return err
+	}
+	defer func() { done(err) }()
 	db, err := j.gate.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer j.gate.release()
-	return j.writer.append(&request{run: run, at: at, entries: entries}, func(batch []*request) { j.commit(db, batch) })
+	return j.writer.append(&request{run: run, at: at, entries: entries, missing: missing}, func(batch []*request) { j.commit(db, batch) })
 }
 
 // request is an append on its way to the disk.
@@ -30,6 +35,7 @@ type request struct {
 	run     string
 	at      uint64
 	entries []journal.Entry
+	missing error // a blob that they name is not there
 
 	added *journal.Extension
 	err   error
@@ -196,6 +202,10 @@ func (r *request) add(tx *bbolt.Tx) error {
 		return nil
 	}
 	if r.err = checkEnd(tx, s); r.err != nil {
+		return nil
+	}
+	if r.missing != nil {
+		r.err = fmt.Errorf("run %s: %w", r.run, r.missing)
 		return nil
 	}
 	writes, err := stage(tx, x.Entries)

@@ -19,6 +19,8 @@ import (
 type blobs struct {
 	dir  string
 	room *room
+	// pin keeps gc from removing a blob that is about to be named, before it is looked whether it is there; nil where there is no gc.
+	pin func(context.Context, journal.Digest) error
 
 	mu     sync.Mutex
 	synced map[string]bool // directories whose own names are known to be on the disk; guarded by mu
@@ -65,6 +67,7 @@ func (b *blobs) put(ctx context.Context, r io.Reader) (d journal.Digest, n int64
 		return d, 0, err
 	}
 	defer os.Remove(f.Name()) // after the rename there is nothing of that name
+	_, _ = tryLock(f, true)   // so that gc does not take it for what somebody has left who died
 	h := sha256.New()
 	n, err = io.Copy(io.MultiWriter(&roomyWriter{f, b.room}, h), &contextReader{ctx, r})
 	if err == nil {
@@ -82,6 +85,11 @@ func (b *blobs) put(ctx context.Context, r io.Reader) (d journal.Digest, n int64
 		return d, 0, err
 	}
 	d = journal.Digest(h.Sum(nil))
+	if b.pin != nil {
+		if err := b.pin(ctx, d); err != nil {
+			return d, n, err
+		}
+	}
 	return d, n, b.name(f.Name(), d, n)
 }
 

@@ -51,6 +51,7 @@ type Journal struct {
 	owner  owner
 	room   room
 	limit  int64 // how long a file may be
+	pins   pins
 
 	commits atomic.Uint64
 	hooks   hooks
@@ -100,6 +101,8 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	j.gate.onWait = opts.OnWait
 	j.blobs.dir, j.blobs.room = abs+".blobs", &j.room
 	j.owner.dir = abs + ".owners"
+	j.pins.path, j.pins.busy = abs+".pins", j.gate.busy
+	j.blobs.pin = j.pins.put
 	if err := j.view(ctx, func(*bbolt.Tx) error { return nil }); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close())
 	}
@@ -136,7 +139,7 @@ func (j *Journal) ID() (journal.Digest, error) { return j.gate.id() }
 // is fine.
 func (j *Journal) Close() error {
 	err := j.gate.close()
-	return errors.Join(err, j.room.close(), j.owner.close()) // an owner's file is there as long as its room may be
+	return errors.Join(err, j.room.close(), j.owner.close(), j.pins.close()) // an owner's file is there as long as its room may be
 }
 
 // view runs fn in a read transaction. Nothing that the transaction yields may be used after fn has returned.

@@ -80,10 +80,15 @@ func removeLeftovers(dir, base string) {
 		return
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "."+base+".") && strings.HasSuffix(e.Name(), ".tmp") {
+		if leftover(base, e.Name()) {
 			os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
+}
+
+// leftover says whether a file is one that the creator of a journal was writing.
+func leftover(base, name string) bool {
+	return strings.HasPrefix(name, "."+base+".") && strings.HasSuffix(name, ".tmp")
 }
 
 // writeEmpty writes an empty journal into a file of its own and returns its name.

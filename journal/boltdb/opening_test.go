@@ -173,8 +173,8 @@ func TestCreateMakesPrivateFiles(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || files != 5 {
-		t.Errorf("%d files, %v, want journal, lock, wait, owner, blob", files, err)
+	if err != nil || files != 8 {
+		t.Errorf("%d files, %v, want journal, lock, wait, owner, blob, and of pins the lock, the handle's lock and the blob's", files, err)
 	}
 }
 

@@ -68,7 +68,7 @@ func (j *Journal) Owner() (string, error) {
 		return "", fmt.Errorf("register as an owner: %w", err)
 	}
 	j.sweepRooms()
-	if err := j.sweepOwners(); err != nil {
+	if _, err := j.sweepOwners(sweepFrom, false); err != nil {
 		return "", err
 	}
 	var b [16]byte

@@ -115,21 +115,13 @@ func (r *repairer) enter(run string, e journal.Entry, record []byte) error {
 			return err
 		}
 	}
-	for _, d := range blobsOf(&e) {
+	for _, d := range e.Names() {
 		if _, ok := r.named[d]; !ok {
 			r.named[d] = place{run, e.Seq}
 		}
 	}
 	r.Entries++
 	return r.room(len(record))
-}
-
-// blobsOf are the blobs that an entry names.
-func blobsOf(e *journal.Entry) []journal.Digest {
-	if e.Blob.IsZero() {
-		return e.Refs
-	}
-	return append(e.Refs[:len(e.Refs):len(e.Refs)], e.Blob)
 }
 
 // written goes through what a run that was kept has written.

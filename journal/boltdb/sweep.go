@@ -17,19 +17,20 @@ const (
 	sweepAge = time.Minute
 )
 
-// sweepOwners removes the files of owners that are dead and that no unfinished run names.
-func (j *Journal) sweepOwners() error {
+// sweepOwners removes the files of owners that are dead and that no unfinished run names, once there are so many files, or only counts
+// them.
+func (j *Journal) sweepOwners(from int, count bool) (n int, err error) {
 	files, err := os.ReadDir(j.owner.dir)
-	if err != nil {
-		return fmt.Errorf("look through the owners: %w", err)
+	if err != nil && !os.IsNotExist(err) {
+		return 0, fmt.Errorf("look through the owners: %w", err)
 	}
-	if len(files) < sweepFrom {
-		return nil
+	if len(files) < from {
+		return 0, nil
 	}
 	named := map[string]bool{}
 	for s, err := range j.List(context.Background(), journal.Query{Unfinished: true}) {
 		if err != nil {
-			return err
+			return n, err
 		}
 		named[s.Owner] = true
 	}
@@ -41,9 +42,12 @@ func (j *Journal) sweepOwners() error {
 		if live, err := j.Liveness(f.Name()); err != nil || live != journal.Dead {
 			continue
 		}
+		if n++; count {
+			continue
+		}
 		if err := os.Remove(filepath.Join(j.owner.dir, f.Name())); err != nil && !os.IsNotExist(err) {
-			return fmt.Errorf("remove a dead owner's file: %w", err)
+			return n, fmt.Errorf("remove a dead owner's file: %w", err)
 		}
 	}
-	return nil
+	return n, nil
 }

@@ -288,11 +288,7 @@ func (r *runCheck) keys(ctx context.Context) error {
 // named reads the blobs that entries name, each once.
 func (r *runCheck) named(ctx context.Context, entries []journal.Entry) error {
 	for _, e := range entries {
-		all := e.Refs
-		if !e.Blob.IsZero() {
-			all = append(all[:len(all):len(all)], e.Blob)
-		}
-		for _, d := range all {
+		for _, d := range e.Names() {
 			n, err := r.blob(ctx, d)
 			if ctx.Err() != nil {
 				return ctx.Err()

@@ -134,6 +134,13 @@ func (m *Mem) Append(ctx context.Context, run string, at uint64, entries ...jour
 	if err != nil {
 		return err
 	}
+	for _, e := range x.Entries {
+		for _, d := range e.Names() {
+			if _, ok := m.blobs[d]; !ok {
+				return fmt.Errorf("%w: an entry would name blob %s, which is not there", journal.ErrDamaged, d.Short())
+			}
+		}
+	}
 	changed, err := m.stage(x.Entries)
 	if err != nil {
 		return err

@@ -44,6 +44,7 @@ func (m Maker) testBlobs(t *testing.T) {
 		t.Errorf("a broken source left a blob: %v", err)
 	}
 	t.Run("bodies", m.blobBodies)
+	t.Run("named", m.blobsNamed)
 }
 
 func (m Maker) blobBodies(t *testing.T) {
@@ -61,4 +62,23 @@ func (m Maker) blobBodies(t *testing.T) {
 			t.Errorf("a body of %d bytes: got %d, %v", size, len(got), err)
 		}
 	}
+}
+
+// No entry names a blob that is not there.
+func (m Maker) blobsNamed(t *testing.T) {
+	j := m.open(t)
+	begin(t, j, "r")
+	d, n, err := j.Put(t.Context(), strings.NewReader("stored"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := journal.DigestOf([]byte("never stored"))
+	body, ref := record(3, "body"), record(3, "ref")
+	body.Blob, body.Size = none, 12
+	ref.Refs = []journal.Digest{d, none}
+	refuse(t, j, journal.ErrDamaged, "r", 2, body)
+	refuse(t, j, journal.ErrDamaged, "r", 2, ref)
+	body.Blob, body.Size, ref.Refs = d, n, []journal.Digest{d, d}
+	mustAppend(t, j, "r", 2, body, ref)
+	mustAppend(t, j, "r", 4, body) // which another entry names already
 }

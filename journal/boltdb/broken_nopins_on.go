@@ -1,0 +1,5 @@
+//go:build broken_nopins
+
+package boltdb
+
+const noPins = true
