@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -18,12 +19,13 @@ type file struct {
 	f      *os.File
 	db     *bbolt.DB
 	header header
+	size   atomic.Int64 // it never becomes shorter
 }
 
 // openFile opens the journal at path, with the lock held: what is there is checked before bbolt maps it, and bbolt gets
 // the very descriptor that was checked. Nothing is made, and nothing is written but where migrate brings the file to the present
-// schema.
-func openFile(path string, deadline time.Time, migrate migrator) (*file, error) {
+// schema. seek is how many pages are looked at for what bbolt could not come back from.
+func openFile(path string, deadline time.Time, migrate migrator, seek int) (*file, error) {
 	info, err := lstat(path)
 	if err != nil {
 		return nil, err
@@ -35,14 +37,16 @@ func openFile(path string, deadline time.Time, migrate migrator) (*file, error) 
 	if err != nil {
 		return nil, err
 	}
-	db, h, err := openChecked(f, info, path, deadline, migrate)
+	db, h, err := openChecked(f, info, path, deadline, migrate, seek)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), letGo(f))
 	}
-	return &file{f: f, db: db, header: h}, nil
+	opened := &file{f: f, db: db, header: h}
+	opened.size.Store(info.Size())
+	return opened, nil
 }
 
-func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time, migrate migrator) (*bbolt.DB, header, error) {
+func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time, migrate migrator, seek int) (*bbolt.DB, header, error) {
 	if name := networkFS(f); name != "" {
 		return nil, header{}, fmt.Errorf("it is on a network file system (%s), where locks and mapped files cannot be relied on", name)
 	}
@@ -54,6 +58,9 @@ func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time, 
 		return nil, header{}, fmt.Errorf("%w: it was replaced while it was opened", journal.ErrBusy)
 	}
 	if err := inspect(f, opened.Size()); err != nil {
+		return nil, header{}, err
+	}
+	if err := seekCircles(f, opened.Size(), seek); err != nil {
 		return nil, header{}, err
 	}
 	db, err := openBolt(path, deadline, func(string, int, os.FileMode) (*os.File, error) { return f, nil })
@@ -112,6 +119,11 @@ func (f *file) here(path string) (size int64, err error) {
 	opened, err := f.f.Stat()
 	if err != nil {
 		return 0, err
+	}
+	if is, was := opened.Size(), f.size.Load(); is < was {
+		return 0, damaged("%s had %d bytes and has %d: it was cut off while it was open", path, was, is)
+	} else {
+		f.size.Store(is)
 	}
 	now, err := lstat(path)
 	if err != nil {

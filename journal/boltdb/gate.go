@@ -105,7 +105,11 @@ func (g *gate) enter(ctx context.Context, deadline time.Time) (*bbolt.DB, error)
 	var f *file
 	if err == nil {
 		sign(g.lock)
-		if f, err = openFile(g.path, deadline, g.migrate); err != nil {
+		seek := 0
+		if g.known().id.IsZero() { // what other processes of wrun have written since is believed
+			seek = maxSought
+		}
+		if f, err = openFile(g.path, deadline, g.migrate, seek); err != nil {
 			err = errors.Join(err, unlock(g.lock))
 		}
 	}

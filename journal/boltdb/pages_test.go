@@ -49,12 +49,54 @@ func TestPagesThatGoInACircleAreDamage(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "journal.db")
 		place(t, path, b)
+		if faults != nil {
+			openAs(t, path, journal.ErrDamaged) // and not that the process has no memory left
+		}
 		if got, _ := boltdb.Verify(t.Context(), path, boltdb.VerifyOptions{}, func(journal.Fault) {}); got.Bytes != int64(len(b)) {
 			t.Errorf("verify did not read page %d", id)
 		}
 	}
 	if found == 0 {
 		t.Errorf("of %d branch pages that lead back to themselves none was found", len(ids))
+	}
+}
+
+// A journal that somebody cuts off while it is open and mapped ends in an error, and in no signal. What is not there any more is not
+// written around.
+func TestAJournalThatIsCutOffWhileItIsOpen(t *testing.T) {
+	page := int64(os.Getpagesize())
+	for _, n := range []int64{0, 100, page, 2 * page, 3*page + 7, 8 * page} {
+		for _, held := range []bool{true, false} {
+			j := fill(t, t.TempDir(), 8)
+			release := func() {}
+			if held {
+				var err error
+				if release, err = boltdb.Hold(t.Context(), j); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				letGo(t, j)
+			}
+			if err := os.Truncate(j.Path(), n); err != nil {
+				t.Skip("not possible here: ", err)
+			}
+			for _, err := range j.List(t.Context(), journal.Query{}) {
+				if err != nil && !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, journal.ErrUnusable) {
+					t.Errorf("%d bytes, held %t: list: %v", n, held, err)
+				}
+			}
+			err := j.Append(t.Context(), "new", 0, created())
+			if !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, journal.ErrUnusable) {
+				t.Errorf("%d bytes, held %t: append: %v, want that it is damaged", n, held, err)
+			}
+			if info, err := os.Stat(j.Path()); err != nil || info.Size() != n {
+				t.Errorf("%d bytes, held %t: it was written to: %d bytes, %v", n, held, info.Size(), err)
+			}
+			release()
+			if err := j.Close(); err != nil && !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, journal.ErrUnusable) {
+				t.Errorf("%d bytes, held %t: close: %v", n, held, err)
+			}
+		}
 	}
 }
 
