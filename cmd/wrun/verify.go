@@ -120,8 +120,8 @@ func (a *app) verified(n boltdb.Verified, faults int) error {
 		return a.line(map[string]any{"faults": faults, "runs": n.Runs, "removed": n.Removed, "entries": n.Entries, "values": n.Values,
 			"blobs": n.Blobs, "blob_bytes": n.BlobBytes, "orphans": n.Orphans, "pages": n.Pages, "bytes": n.Bytes})
 	}
-	return a.printf("runs     %d, and %d that were removed\nentries  %d\nstate    %s\nblobs    %d of %s, and %d that no entry names\nfile     %s, %s\nfaults   %d\n",
-		n.Runs, n.Removed, n.Entries, plural(int(n.Values), "key"), n.Blobs, bytesText(n.BlobBytes), n.Orphans, bytesText(n.Bytes), plural(int(n.Pages), "page"), faults)
+	return a.printf("runs     %d, and %d that were removed\nentries  %d\nstate    %s\nblobs    %d of %s, and %d that no entry names\nfile     %s\nfaults   %d\n",
+		n.Runs, n.Removed, n.Entries, plural(int(n.Values), "key"), n.Blobs, bytesText(n.BlobBytes), n.Orphans, bytesText(n.Bytes), faults)
 }
 
 func (a *app) repairInto(ctx context.Context, path, to, by string) error {

@@ -8,10 +8,12 @@
 //	PATH.copy    whoever holds its lock maintains the journal, one at a time; made when it is first needed
 //	PATH.blobs/  ab/abcd…: the blobs, by the hexadecimal digits of their digests
 //	PATH.owners/ a file for every owner, locked as long as the owner lives
+//	PATH.pins/   a directory for every handle that is about to have blobs named, with a file for each of them
+//	PATH.pins.lock  held while blobs are pinned, and alone while those are removed that nobody needs
 //
 // Several processes may use a journal at once: whoever has it open lets the others in between two commits, and closes
 // it when idle for a few milliseconds. Correctness does not come from that lock but from compare-and-append.
 //
 // The package is not for network file systems, where neither locks nor mapped files are what they seem; Open refuses
-// those that it can recognise. It does not repair: what is damaged is reported and left as it is.
+// those that it can recognise. It repairs nothing in its place: what is damaged is reported and left as it is, and Repair makes a copy.
 package boltdb
