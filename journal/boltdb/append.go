@@ -270,7 +270,8 @@ func putState(tx *bbolt.Tx, s *journal.State) error {
 		return err
 	}
 	unsettled := tx.Bucket(unsettledBucket)
-	switch is, was := s.Unsettled(), unsettled.Get(run) != nil; {
+	listed, _ := unsettled.Cursor().Seek(run) // Get is nil for an empty value that this transaction has put
+	switch is, was := s.Unsettled(), bytes.Equal(listed, run); {
 	case is && !was:
 		return unsettled.Put(run, nil)
 	case was && !is:

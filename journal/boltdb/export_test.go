@@ -123,3 +123,14 @@ func Leftovers(ctx context.Context, j *Journal) (marks, entries int, err error) 
 	})
 	return marks, entries, err
 }
+
+// ListedUnsettled are the runs that the file lists as unsettled, rightly or not.
+func ListedUnsettled(ctx context.Context, j *Journal) (runs []string) {
+	_ = j.view(ctx, func(tx *bbolt.Tx) error {
+		return tx.Bucket(unsettledBucket).ForEach(func(k, _ []byte) error {
+			runs = append(runs, string(k))
+			return nil
+		})
+	})
+	return runs
+}

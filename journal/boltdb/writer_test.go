@@ -274,3 +274,44 @@ func TestTheOwnerOfAClaimThatMayBeThereIsKnown(t *testing.T) {
 		t.Errorf("the claim is there, and its owner is %v, %v, want it dead", live, err)
 	}
 }
+
+// A run that becomes unsettled and settled in one commit is not listed as unsettled: Get gives nil for an empty value that was put in the
+// same transaction.
+func TestARunThatEndsInTheCommitThatBeginsItIsSettled(t *testing.T) {
+	j := create(t, t.TempDir())
+	me, err := j.Owner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, started := blockFirst(t.Context(), j, 2)
+	appends := []struct {
+		at      uint64
+		entries []journal.Entry
+	}{
+		{0, []journal.Entry{created(), {Kind: journal.Claimed, Time: 1, Owner: me}}},
+		{2, []journal.Entry{{Kind: journal.Finished, Time: 1, Owner: me, Outcome: journal.OK}}},
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := j.Append(t.Context(), "first", 0, created()); err != nil {
+			t.Error(err)
+		}
+	})
+	<-started
+	for i, a := range appends {
+		wg.Go(func() {
+			if err := j.Append(t.Context(), "r", a.at, a.entries...); err != nil {
+				t.Error(err)
+			}
+		})
+		if i == 0 {
+			waitFor(t.Context(), j, 1)
+		}
+	}
+	wg.Wait()
+	for _, run := range boltdb.ListedUnsettled(t.Context(), j) {
+		if run == "r" {
+			t.Error("the finished run is listed as unsettled")
+		}
+	}
+}

@@ -64,7 +64,7 @@ func (c *crowd) act(ctx context.Context, rng *rand.Rand) error {
 func (c *crowd) process(ctx context.Context, rng *rand.Rand, args ...string) (trials.Exit, error) {
 	after := time.Duration(0)
 	if rng.IntN(5) < 2 {
-		after = 1 + time.Duration(rng.Int64N(int64(300*time.Millisecond)))
+		after = 1 + time.Duration(rng.Int64N(int64(c.lasts(args[0], 0))))
 	}
 	p, err := c.wrun.Start(append([]string{"--json", "--lock-timeout", "30s"}, args...)...)
 	if err != nil {
@@ -75,7 +75,24 @@ func (c *crowd) process(ctx context.Context, rng *rand.Rand, args ...string) (tr
 		return exit, err
 	}
 	c.judge(args, exit)
+	if !exit.Killed() {
+		c.lasts(args[0], exit.Took)
+	}
 	return exit, nil
+}
+
+// lasts is how long a process with this verb may last, by those that have ended by themselves: the instants at which processes are
+// killed are spread over that, on a fast machine and on a slow one. took adds one, unless it is 0.
+func (c *crowd) lasts(verb string, took time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.took[verb] == 0 {
+		c.took[verb] = 200 * time.Millisecond
+	}
+	if took > 0 {
+		c.took[verb] += (took - c.took[verb]) / 8
+	}
+	return max(c.took[verb]*5/4, time.Millisecond)
 }
 
 // judge counts how a process ended, and says where no process may end so.

@@ -45,7 +45,8 @@ type crowd struct {
 	mu   sync.Mutex // guards what follows, and the report
 	runs []*run
 	tags int
-	bags int // backups that were made
+	took map[string]time.Duration // by verb: how long processes last
+	bags int                      // backups that were made
 }
 
 // run is a run of the crowd, with what was said of it. Its fields are guarded by crowd.mu.
@@ -71,7 +72,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.MaxWait == 0 {
 		cfg.MaxWait = 5 * time.Second
 	}
-	c := &crowd{cfg: cfg, report: &Report{Config: cfg, Exits: map[string]map[int]int{}}, waits: filepath.Join(cfg.Dir, "waits")}
+	c := &crowd{cfg: cfg, report: &Report{Config: cfg, Exits: map[string]map[int]int{}}, waits: filepath.Join(cfg.Dir, "waits"), took: map[string]time.Duration{}}
 	c.wrun = trials.Program{
 		Wrun: cfg.Wrun, Journal: filepath.Join(cfg.Dir, "journal.db"), Cache: cfg.Cache, Env: []string{"WRUN_LOCK_WAITS=" + c.waits},
 	}
