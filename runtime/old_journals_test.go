@@ -235,7 +235,7 @@ func TestWriteAJournalOfThisVersion(t *testing.T) {
 			return err
 		},
 	} {
-		if err := bundle.Write(filepath.Join(dir, file), false, write); err != nil {
+		if err := bundle.Write(t.Context(), filepath.Join(dir, file), false, write); err != nil {
 			t.Error(err)
 		}
 	}

@@ -50,7 +50,7 @@ func (a *app) writeBundle(c *cobra.Command, file string, force bool, write func(
 		}
 		return write(outputWriter{a})
 	}
-	err := bundle.Write(file, force, write)
+	err := bundle.Write(c.Context(), file, force, write)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("write %s: %w", file, occupied{err})
 	}

@@ -70,10 +70,7 @@ func (j *Journal) backup(ctx context.Context, w io.Writer, opts CopyOptions) (co
 	}
 	j.hooks.at("logs written")
 	if err := j.blobs.each(func(blob bundle.Blob) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := j.blobs.into(b, blob); err != nil {
+		if err := j.blobs.into(ctx, b, blob); err != nil {
 			return err
 		}
 		told.Blobs, told.Bytes = told.Blobs+1, told.Bytes+blob.Size
@@ -146,13 +143,13 @@ func (b *blobs) each(f func(bundle.Blob) error) error {
 }
 
 // into writes a blob into a bundle.
-func (b *blobs) into(w *bundle.Writer, blob bundle.Blob) error {
+func (b *blobs) into(ctx context.Context, w *bundle.Writer, blob bundle.Blob) error {
 	r, err := b.open(blob.Digest)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return w.Blob(blob, r)
+	return w.Blob(blob, &contextReader{ctx, r})
 }
 
 // sweepCopies removes what copies and imports left in the journal that died in the middle. The caller has the lock of maintenance, so

@@ -49,7 +49,7 @@ func childCutOff(ctx context.Context, path, what, file, point string) error {
 	case "import":
 		_, err = j.Import(ctx, in, boltdb.ImportOptions{})
 	case "backup":
-		err = bundle.Write(file+".new", false, func(w io.Writer) error {
+		err = bundle.Write(ctx, file+".new", false, func(w io.Writer) error {
 			_, err := j.Backup(ctx, w, boltdb.CopyOptions{})
 			return err
 		})

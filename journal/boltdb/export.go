@@ -3,6 +3,7 @@ package boltdb
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -51,15 +52,15 @@ func (j *Journal) export(ctx context.Context, run string, w io.Writer, opts Copy
 		return counts, fmt.Errorf("it was removed meanwhile: %w", journal.ErrNotFound)
 	}
 	for _, d := range slices.SortedFunc(maps.Keys(e.named), func(a, b journal.Digest) int { return bytes.Compare(a[:], b[:]) }) {
-		if err := ctx.Err(); err != nil {
-			return counts, err
-		}
 		n, err := j.blobs.stat(d)
 		if err == nil {
-			err = j.blobs.into(b, bundle.Blob{Digest: d, Size: n})
+			err = j.blobs.into(ctx, b, bundle.Blob{Digest: d, Size: n})
+		}
+		if errors.Is(err, journal.ErrNotFound) { // an entry names it, so it was there
+			err = fmt.Errorf("%w: %w", journal.ErrDamaged, err)
 		}
 		if err != nil {
-			return counts, fmt.Errorf("%w: %w", journal.ErrDamaged, err)
+			return counts, err
 		}
 		c.told.Blobs, c.told.Bytes = c.told.Blobs+1, c.told.Bytes+n
 		if opts.Progress != nil {

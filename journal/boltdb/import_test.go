@@ -2,6 +2,7 @@ package boltdb_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -134,4 +135,48 @@ func TestALongLogIsCarriedElsewhere(t *testing.T) {
 	if got := length(t, to, "long"); got != n+1 || seen < 4 {
 		t.Errorf("it has %d entries, want %d; it came in %d parts", got, n+1, seen)
 	}
+}
+
+// FuzzImport takes records that somebody made up, in a bundle whose digests are right: they are refused and leave nothing, or are a
+// log that passes verification.
+func FuzzImport(f *testing.F) {
+	claim := journal.Entry{Kind: journal.Claimed, Time: 1, Owner: "o"}
+	step := journal.Entry{Kind: journal.Intent, Time: 2, Step: "s", Name: "tool", Owner: "o", OnCut: journal.Redo, Request: journal.DigestOf([]byte("r"))}
+	blob := journal.Entry{Kind: journal.Record, Time: 2, Name: "x", Blob: journal.DigestOf([]byte("b")), Size: 1}
+	for run, log := range map[string][]journal.Entry{"a": {created(), record("x")}, "b": {created(), claim, step}, "c": {created(), blob}} {
+		var seed []byte
+		for _, r := range records(f, run, log...) {
+			seed = append(binary.BigEndian.AppendUint16(seed, uint16(len(r))), r...)
+		}
+		f.Add(run, seed)
+	}
+	to := create(f, f.TempDir())
+	f.Fuzz(func(t *testing.T, run string, b []byte) {
+		var out bytes.Buffer
+		w, err := bundle.NewWriter(&out, bundle.Header{Of: bundle.Run, Run: run, Journal: journal.DigestOf(b), Schema: boltdb.Schema})
+		err = errors.Join(err, w.Log(bundle.Log{Run: run}))
+		for len(b) >= 2 {
+			n := min(int(binary.BigEndian.Uint16(b)), len(b)-2)
+			err = errors.Join(err, w.Record(b[2:2+n]))
+			b = b[2+n:]
+		}
+		if _, ferr := w.End(); errors.Join(err, ferr) != nil {
+			t.Fatal(err, ferr)
+		}
+		before := runs(t, to, journal.Query{})
+		_, err = to.Import(t.Context(), &out, boltdb.ImportOptions{})
+		marks, entries, lerr := boltdb.Leftovers(t.Context(), to)
+		if marks != 0 || entries != 0 || lerr != nil {
+			t.Fatalf("left: %d marks, %d entries, %v", marks, entries, lerr)
+		}
+		if err == nil || runs(t, to, journal.Query{}) != before {
+			for fault := range journal.Verify(t.Context(), to) {
+				t.Errorf("%v, and %v", err, fault)
+			}
+			return
+		}
+		if !errors.Is(err, bundle.ErrDamaged) && !errors.Is(err, bundle.ErrNewer) && !errors.Is(err, journal.ErrExists) {
+			t.Errorf("an error without a name: %v", err)
+		}
+	})
 }

@@ -228,7 +228,7 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 		full := 0
 		for what, err := range map[string]error{
 			"compact": func() error { _, err := j.Compact(t.Context(), boltdb.CopyOptions{}); return err }(),
-			"backup": bundle.Write(filepath.Join(dir, "all.backup"), false, func(w io.Writer) error {
+			"backup": bundle.Write(t.Context(), filepath.Join(dir, "all.backup"), false, func(w io.Writer) error {
 				_, err := j.Backup(t.Context(), w, boltdb.CopyOptions{})
 				return err
 			}),

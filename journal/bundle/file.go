@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +12,11 @@ import (
 
 // Write makes a bundle of what write writes, in a file of this name, whole or not at all: under another name beside it, synced, read
 // back and checked, and only then under its own. A file that is there already is not replaced unless force says so, and then only a
-// regular file or a link, which is not followed. It is readable by its owner alone.
+// regular file or a link, which is not followed. It is readable by its owner alone. A process that is killed meanwhile leaves the other
+// name behind, which begins with a dot and ends in .tmp.
 //
-// Errors: fs.ErrExist, those of write and Check.
-func Write(path string, force bool, write func(io.Writer) error) (err error) {
+// Errors: fs.ErrExist, those of write and Check, ctx.Err().
+func Write(ctx context.Context, path string, force bool, write func(io.Writer) error) (err error) {
 	if err := vacant(path, force); err != nil {
 		return err
 	}
@@ -34,7 +36,7 @@ func Write(path string, force bool, write func(io.Writer) error) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err := checkFile(f.Name()); err != nil {
+	if err := checkFile(ctx, f.Name()); err != nil {
 		return fmt.Errorf("read back what was written: %w", err)
 	}
 	if err := place(f.Name(), path, force); err != nil {
@@ -74,14 +76,27 @@ func place(tmp, path string, force bool) error {
 	return os.Rename(tmp, path)
 }
 
-func checkFile(path string) error {
+func checkFile(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, _, err = Check(f)
+	_, _, err = Check(contextReader{ctx, f})
 	return err
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
 }
 
 // Is says whether path is a regular file, or a link to one, that begins as a bundle does.

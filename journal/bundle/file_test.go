@@ -50,7 +50,7 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 					return errors.Join(whole(w), os.WriteFile(path, []byte("mine"), 0o600))
 				}
 			}
-			err := bundle.Write(path, c.force, c.write)
+			err := bundle.Write(t.Context(), path, c.force, c.write)
 			files, _ := os.ReadDir(dir)
 			if c.want == nil {
 				b, rerr := os.ReadFile(path)
