@@ -31,23 +31,38 @@ func childCount(ctx context.Context, j *boltdb.Journal, run string) error {
 	}
 }
 
+// patient is another handle on a journal, which waits for other processes as long as a busy machine takes.
+func patient(t *testing.T, j *boltdb.Journal) *boltdb.Journal {
+	t.Helper()
+	other, err := boltdb.Open(t.Context(), j.Path(), boltdb.Options{BusyTimeout: patience(true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	return other
+}
+
 // Eight processes write, and count keys that they share, while the journal is backed up and compacted again and again.
 func TestCopiesUnderLoad(t *testing.T) {
-	j := stocked(t, t.TempDir())
+	j := patient(t, stocked(t, t.TempDir()))
 	var children []*child
 	for i := range 8 {
-		children = append(children, start(t, "count", j.Path(), fmt.Sprint("process-", i)))
+		children = append(children, start(t, "patient count", j.Path(), fmt.Sprint("process-", i)))
 	}
 	acked := make([]int, len(children))
 	for i, c := range children {
 		acked[i] = number(t, c.expect(t, "ACK"))
 	}
-	drained := make(chan int, len(children))
+	drained, told := make(chan int, len(children)), make(chan bool, 1)
 	for i, c := range children {
 		go func() {
 			for c.lines.Scan() {
 				if n, ok := strings.CutPrefix(c.lines.Text(), "ACK "); ok {
 					fmt.Sscan(n, &acked[i])
+					select {
+					case told <- true:
+					default:
+					}
 				} else {
 					c.last = c.lines.Text()
 				}
@@ -57,6 +72,13 @@ func TestCopiesUnderLoad(t *testing.T) {
 	}
 	before := 0
 	for range 4 {
+		for range 2 { // of which the first may have been there already
+			select {
+			case <-told:
+			case i := <-drained:
+				t.Fatalf("process %d has ended: %s", i, children[i].last)
+			}
+		}
 		other, _ := restored(t, backup(t, j))
 		journaltest.Check(t, other)
 		keysFollow(t, other)
@@ -176,7 +198,8 @@ func TestNobodyWaitsForACopy(t *testing.T) {
 	}
 	j := create(t, t.TempDir())
 	large(t, j, 1600)
-	c := start(t, "append", j.Path(), "theirs", "600")
+	j = patient(t, j)
+	c := start(t, "patient append", j.Path(), "theirs", "600")
 	c.expect(t, "ACK")
 	ended := make(chan int, 1)
 	go func() { ended <- c.rest(t) }()
