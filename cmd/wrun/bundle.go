@@ -52,7 +52,7 @@ func (a *app) writeBundle(c *cobra.Command, file string, force bool, write func(
 	}
 	err := bundle.Write(c.Context(), file, force, write)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("write %s: %w", file, occupied{err})
+		return occupied{err}
 	}
 	return err
 }

@@ -56,6 +56,9 @@ func (j *Journal) Import(ctx context.Context, r io.Reader, opts ImportOptions) (
 	return done, err
 }
 
+// importBytes is how much of a log is written at a time: little enough for the room that update makes sure of.
+const importBytes = reserved / 4
+
 // importing is an import under way.
 type importing struct {
 	j      *Journal
@@ -151,7 +154,7 @@ func (i *importing) take(ctx context.Context, in *bundle.Reader, f bundle.Frame)
 	case bundle.TypeRecord:
 		i.batch = append(i.batch, bytes.Clone(f.Record))
 		i.told.Entries++
-		if i.size += len(f.Record); len(i.batch) == partEntries || i.size > partBytes {
+		if i.size += len(f.Record); len(i.batch) == partEntries || i.size > importBytes {
 			return i.flush(ctx)
 		}
 	case bundle.TypeBlob:

@@ -144,7 +144,7 @@ func endNotes(tx *bbolt.Tx, id []byte) error {
 // dropNotes ends a copy that has failed.
 func (j *Journal) dropNotes(ctx context.Context, id []byte) error {
 	err := j.update(context.WithoutCancel(ctx), func(tx *bbolt.Tx) error { return endNotes(tx, id) })
-	if errors.Is(err, journal.ErrUnusable) || errors.Is(err, journal.ErrBusy) {
+	if errors.Is(err, journal.ErrUnusable) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrNoSpace) {
 		return nil // the next maintenance does it; what has gone wrong is said already
 	}
 	return err

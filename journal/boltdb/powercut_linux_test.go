@@ -201,7 +201,7 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 	}
 	big := stocked(t, t.TempDir())
 	large(t, big, 60)
-	b := backup(t, big)
+	b, run := backup(t, big), export(t, big, "large-0")
 	for kb := 0; kb <= 10000; kb += 1000 { // of which a copy takes half
 		dir := t.TempDir()
 		if err := unix.Mount("none", dir, "tmpfs", 0, "size=32m"); err != nil {
@@ -210,6 +210,7 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 		t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 		j := stocked(t, dir)
 		large(t, j, 60)
+		another := create(t, filepath.Join(dir, "another"))
 		want := look(t, j)
 		filler, err := os.Create(filepath.Join(dir, "filler"))
 		if err != nil {
@@ -232,6 +233,10 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 				_, err := j.Backup(t.Context(), w, boltdb.CopyOptions{})
 				return err
 			}),
+			"import": func() error {
+				_, err := another.Import(t.Context(), bytes.NewReader(run), boltdb.ImportOptions{})
+				return err
+			}(),
 			"restore": func() error {
 				_, err := boltdb.Restore(t.Context(), filepath.Join(dir, "other.db"), bytes.NewReader(b), boltdb.RestoreOptions{})
 				return err
@@ -244,11 +249,11 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 				full++
 			}
 		}
-		t.Logf("%d KiB: %d of 3 were refused", kb, full)
-		if kb == 0 && full != 3 {
-			t.Errorf("on a full disk %d of 3 were refused", full)
+		t.Logf("%d KiB: %d of 4 were refused", kb, full)
+		if kb == 0 && full != 4 {
+			t.Errorf("on a full disk %d of 4 were refused", full)
 		}
-		if err := errors.Join(filler.Close(), os.Remove(filler.Name()), j.Close()); err != nil {
+		if err := errors.Join(filler.Close(), os.Remove(filler.Name()), j.Close(), another.Close()); err != nil {
 			t.Fatal(err)
 		}
 		j = open(t, j.Path())
@@ -258,10 +263,15 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 		if err := begin(t.Context(), j, "later"); err != nil {
 			t.Errorf("%d KiB: %v", kb, err)
 		}
+		another = open(t, another.Path())
+		if _, err := another.Import(t.Context(), bytes.NewReader(run), boltdb.ImportOptions{}); err != nil && !errors.Is(err, journal.ErrExists) {
+			t.Errorf("%d KiB: import once there is room: %v", kb, err)
+		}
+		journaltest.Check(t, another)
 		if hidden, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(hidden) > 0 {
 			t.Errorf("%d KiB: it leaves %v, %v", kb, hidden, err)
 		}
-		if err := errors.Join(j.Close(), unix.Unmount(dir, 0)); err != nil {
+		if err := errors.Join(j.Close(), another.Close(), unix.Unmount(dir, 0)); err != nil {
 			t.Error(err)
 		}
 	}
