@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -139,10 +140,16 @@ func bytesWords(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
+// namesBundle says whether what names a run is the file of a bundle. Like a module, it has to look like a file: what happens to lie in the
+// working directory under the id of a run is not shown in its place.
+func namesBundle(run string) bool {
+	return (strings.ContainsAny(run, `/\`) || strings.HasSuffix(run, ".wrun")) && bundle.Is(run)
+}
+
 // reading is with for what looks at one run, which can also be named by the file of a bundle. That is unpacked into a directory of its
 // own, which is removed again. f is given the run's id.
 func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run string) error) (err error) {
-	if !bundle.Is(run) {
+	if !namesBundle(run) {
 		return a.with(ctx, false, func(h *wrun.Host) error { return f(h, run) })
 	}
 	in, err := os.Open(run)

@@ -22,7 +22,8 @@ func newLog(a *app) *cobra.Command {
 		Short: "Show a run's log, entry by entry",
 		Long: `Show a run's log, entry by entry.
 
-FILE is one that "wrun export" wrote: it is looked at where it is, and imported nowhere.`,
+FILE is one that "wrun export" wrote, with a / in its path or .wrun at its end: it is looked at where it is,
+and imported nowhere.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.reading(c.Context(), args[0], func(h *wrun.Host, run string) error {

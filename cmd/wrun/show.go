@@ -19,7 +19,8 @@ func newShow(a *app) *cobra.Command {
 		Short: "Show what a run is made of and what came of each step",
 		Long: `Show what a run is made of, what came of each step, and which artifacts it has.
 
-FILE is one that "wrun export" wrote: it is looked at where it is, and imported nowhere.
+FILE is one that "wrun export" wrote, with a / in its path or .wrun at its end: it is looked at where it is,
+and imported nowhere.
 
 With --artifact the bytes of one of them are written to standard output, as they are; with --files the
 files of its workspace into a directory.`,
