@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/wrun-dev/wrun"
 	"github.com/wrun-dev/wrun/journal/boltdb"
+	"github.com/wrun-dev/wrun/journal/bundle"
 )
 
 func newImport(a *app) *cobra.Command {
@@ -21,6 +24,9 @@ from, or things would be done twice. "wrun fork" makes a run of it that can be d
 				return err
 			}
 			defer in.Close()
+			if args[0] != "-" && !bundle.Is(args[0]) { // before a journal is made for it
+				return fmt.Errorf("import %s: %w", args[0], bundle.ErrForeign)
+			}
 			return a.with(c.Context(), true, func(h *wrun.Host) error {
 				told, done := a.progress("importing")
 				r, err := h.Import(c.Context(), in, boltdb.ImportOptions{By: userName(), Progress: told})

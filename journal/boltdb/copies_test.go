@@ -305,3 +305,31 @@ func TestWhatIsDamagedHasNoBackup(t *testing.T) {
 		}
 	}
 }
+
+// A record that has changed is carried nowhere, and is said by run and entry.
+func TestADamagedLogIsCarriedNowhere(t *testing.T) {
+	j := stocked(t, t.TempDir())
+	if err := boltdb.Spoil(t.Context(), j, "run-7", 3); err != nil {
+		t.Fatal(err)
+	}
+	_, backup := j.Backup(t.Context(), io.Discard, boltdb.CopyOptions{})
+	_, compact := j.Compact(t.Context(), boltdb.CopyOptions{})
+	_, export := j.Export(t.Context(), "run-7", io.Discard, boltdb.CopyOptions{})
+	for what, err := range map[string]error{"backup": backup, "compact": compact, "export": export} {
+		if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "run run-7, entry 3") {
+			t.Errorf("%s: %v, want that entry 3 of run-7 is damaged", what, err)
+		}
+	}
+	if marks, entries, err := boltdb.Leftovers(t.Context(), j); marks != 0 || entries != 0 || err != nil {
+		t.Errorf("left: %d marks, %d entries, %v", marks, entries, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(j.Path()), ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	if _, err := j.Export(t.Context(), "run-8", io.Discard, boltdb.CopyOptions{}); err != nil {
+		t.Errorf("another run: %v", err)
+	}
+	if err := begin(t.Context(), j, "later"); err != nil {
+		t.Errorf("the journal itself: %v", err)
+	}
+}

@@ -134,3 +134,13 @@ func ListedUnsettled(ctx context.Context, j *Journal) (runs []string) {
 	})
 	return runs
 }
+
+// Spoil flips a bit of an entry.
+func Spoil(ctx context.Context, j *Journal, run string, seq uint64) error {
+	return j.update(ctx, func(tx *bbolt.Tx) error {
+		b := tx.Bucket(entriesBucket)
+		v := append([]byte(nil), b.Get(entryKey(run, seq))...)
+		v[len(v)-1] ^= 1
+		return b.Put(entryKey(run, seq), v)
+	})
+}

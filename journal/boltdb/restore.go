@@ -141,7 +141,7 @@ func vacant(path string, force bool) error {
 	case errors.Is(err, journal.ErrNoJournal):
 		return nil
 	case err == nil && !force:
-		return fmt.Errorf("%s: %w", path, ErrOccupied)
+		return ErrOccupied
 	}
 	return err
 }
