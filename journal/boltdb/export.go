@@ -57,7 +57,7 @@ func (j *Journal) export(ctx context.Context, run string, w io.Writer, opts Copy
 			err = j.blobs.into(ctx, b, bundle.Blob{Digest: d, Size: n})
 		}
 		if errors.Is(err, journal.ErrNotFound) { // an entry names it, so it was there
-			err = fmt.Errorf("%w: %w", journal.ErrDamaged, err)
+			err = j.missing(ctx, run, err)
 		}
 		if err != nil {
 			return counts, err
@@ -68,6 +68,17 @@ func (j *Journal) export(ctx context.Context, run string, w io.Writer, opts Copy
 		}
 	}
 	return b.End()
+}
+
+// missing says why a blob of a run is not there.
+func (j *Journal) missing(ctx context.Context, run string, blob error) error {
+	for _, err := range j.List(ctx, journal.Query{Run: run}) {
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %w", journal.ErrDamaged, blob)
+	}
+	return fmt.Errorf("it was removed meanwhile: %w", journal.ErrNotFound)
 }
 
 // exported is a bundle as a sink, of one log, that collects the blobs which entries name.
