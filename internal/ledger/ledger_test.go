@@ -1,10 +1,13 @@
 package ledger_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -349,5 +352,40 @@ func TestAChargeThatCannotBeKeptIsNotTaken(t *testing.T) {
 	}
 	if _, err := ledger.Start(ledger.Config{Addr: strings.TrimPrefix(s.URL(), "http://")}); err == nil {
 		t.Error("a second ledger listens on a port in use")
+	}
+}
+
+func TestAReplyCanComeTwice(t *testing.T) {
+	s := start(t, ledger.Config{Behaviour: ledger.Behaviour{Twice: 1}})
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /charges HTTP/1.1\r\nHost: ledger\r\nContent-Length: %d\r\n\r\n%s", len(rent), rent)
+	replies := bufio.NewReader(conn)
+	for n := range 2 {
+		res, err := http.ReadResponse(replies, nil)
+		if err != nil {
+			t.Fatalf("reply %d: %v", n+1, err)
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != 201 || !strings.Contains(string(body), `"ch_1"`) {
+			t.Errorf("reply %d: %d %s, %v, want 201 with ch_1", n+1, res.StatusCode, body, err)
+		}
+	}
+	if got := s.Count().Charges; got != 1 {
+		t.Errorf("%d charges, want 1", got)
+	}
+}
+
+func TestRequestsCanBeThoseAboutOneThing(t *testing.T) {
+	s := start(t, ledger.Config{})
+	want(t, 201, "", "POST", s.URL()+"/charges", rent)
+	for about, n := range map[string]int{"": 1, "rent-": 1, "rent-7": 1, "rent-70": 0} {
+		_, body, err := ask(t.Context(), "GET", s.URL()+"/requests?about="+about, "")
+		if err != nil || strings.Count(body, `"kind"`) != n {
+			t.Errorf("about %q: %s, %v, want %d requests", about, body, err, n)
+		}
 	}
 }

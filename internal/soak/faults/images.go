@@ -2,10 +2,12 @@ package faults
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -329,11 +331,78 @@ func (t *tier) crashImages(ctx context.Context, row *Row) error {
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
+// migrationImages does the same with writers that bring a journal of an older schema to the present one first. Its runs have to be
+// in every image as they were.
+func (t *tier) migrationImages(ctx context.Context, row *Row) error {
+	if _, err := exec.LookPath("strace"); err != nil {
+		return errSkip("there is no strace")
+	}
+	n := t.number(2000, 20_000)
+	dir, err := os.MkdirTemp(t.Fast, "migrations-")
+	if err != nil {
+		return err
+	}
+	for seed := uint64(0); !row.enough(n) && ctx.Err() == nil && err == nil; seed++ {
+		place := filepath.Join(dir, strconv.FormatUint(seed, 10))
+		if err = oldJournal(ctx, filepath.Join(place, imageDir)); err == nil {
+			err = t.traced(ctx, row, place, rand.New(rand.NewPCG(t.Seed, seed)), n)
+		}
+	}
+	if len(row.Found) > 0 {
+		t.say("  what was left is in %s", dir)
+		return err
+	}
+	return errors.Join(err, os.RemoveAll(dir))
+}
+
+// oldJournal lays out the fixture of schema 1.
+func oldJournal(ctx context.Context, dir string) error {
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return fmt.Errorf("find the fixtures: %w", err)
+	}
+	from := filepath.Join(strings.TrimSpace(string(root)), "testdata", "journals", "schema1")
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+		return err
+	}
+	packed, err := os.Open(filepath.Join(from, "journal.db.gz"))
+	if err != nil {
+		return err
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return err
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "journal.db"), b, 0o600)
+}
+
+// headsOf returns the ends of the logs of a journal but the bare writer's. The journal is copied first, since opening it may change it.
+func headsOf(ctx context.Context, state, scratch string) (map[string]journal.Digest, error) {
+	if err := errors.Join(os.RemoveAll(scratch), os.CopyFS(scratch, os.DirFS(state))); err != nil {
+		return nil, err
+	}
+	heads, err := readAll(ctx, filepath.Join(scratch, "journal.db"))
+	delete(heads, bareRun)
+	return heads, err
+}
+
 // traced traces one writer and opens every image of it.
 func (t *tier) traced(ctx context.Context, row *Row, dir string, r *rand.Rand, n int) error {
 	state := filepath.Join(dir, imageDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
+	}
+	var heads map[string]journal.Digest // of the runs that were there before; nil for a journal that is new
+	if exists(state) {
+		var err error
+		if heads, err = headsOf(ctx, state, dir+".scratch"); err != nil {
+			return fmt.Errorf("a journal of an older schema: %w", err)
+		}
 	}
 	entries, size := 12+r.IntN(30), 1+r.IntN(9000)
 	m, err := newModel(dir)
@@ -349,7 +418,6 @@ func (t *tier) traced(ctx context.Context, row *Row, dir string, r *rand.Rand, n
 	if err != nil {
 		return err
 	}
-	delete(m.names, filepath.Join(dir, "trace"))
 	s := &shelf{dir: filepath.Join(dir, "image")}
 	seen, acked := map[uint64]bool{}, -1
 	var failed error
@@ -374,6 +442,13 @@ func (t *tier) traced(ctx context.Context, row *Row, dir string, r *rand.Rand, n
 				return false
 			}
 			l := lookBare(ctx, filepath.Join(s.dir, "journal.db"), acked)
+			if heads != nil { // who opened it has changed it
+				now, err := headsOf(ctx, s.dir, dir+".scratch")
+				if err != nil || !maps.Equal(now, heads) {
+					l.gone = append(l.gone, fmt.Sprintf("the runs that were there before are %d of %d, or other ones, %v", len(now), len(heads), err))
+				}
+				failed, s.have = errors.Join(failed, os.RemoveAll(s.dir)), nil
+			}
 			// Within a sector nothing is torn, by what disks say. Where it is, a page of bbolt's two headers may be, and is refused.
 			if torn > 0 && torn < sector && errors.Is(l.refused, journal.ErrDamaged) {
 				l.damaged = true

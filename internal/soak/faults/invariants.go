@@ -57,20 +57,19 @@ type Kind string
 
 // The kinds of trials.
 const (
-	KindKill     Kind = "kill"
-	KindPoint    Kind = "crash point"
-	KindCut      Kind = "power cut"
-	KindBareCut  Kind = "power cut of a bare writer"
-	KindImage    Kind = "crash image"
-	KindSyscall  Kind = "failing system call"
-	KindFull     Kind = "full disk"
-	KindDamage   Kind = "damage"
-	KindProvider Kind = "provider"
+	KindKill    Kind = "kill"
+	KindPoint   Kind = "crash point"
+	KindCut     Kind = "power cut"
+	KindBareCut Kind = "power cut of a bare writer"
+	KindImage   Kind = "crash image"
+	KindSyscall Kind = "failing system call"
+	KindFull    Kind = "full disk"
+	KindDamage  Kind = "damage"
 )
 
 var (
-	driven = []Kind{KindKill, KindPoint, KindCut, KindSyscall, KindFull, KindProvider} // a real run is driven to its end
-	bare   = []Kind{KindBareCut, KindImage}                                            // a writer appends, and acknowledges
+	driven = []Kind{KindKill, KindPoint, KindCut, KindSyscall, KindFull} // a real run is driven to its end
+	bare   = []Kind{KindBareCut, KindImage}                              // a writer appends, and acknowledges
 	every  = slices.Concat(driven, bare, []Kind{KindDamage})
 )
 

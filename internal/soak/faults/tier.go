@@ -118,6 +118,7 @@ var ways = []way{
 	{"process killed, agents", "the same with agents and the bills of their models, by package agents", KindKill, (*tier).agentKills},
 	{"crash points", "the process dies, fails, or hangs and is killed, at every named place in every class of steps", KindPoint, (*tier).crashPoints},
 	{"crash images", "every image that a crash of a traced bare writer may leave: subsets of what was not synced, torn writes", KindImage, (*tier).crashImages},
+	{"crash images, migration", "the same of a writer that brings a journal of schema 1 to the present one", KindImage, (*tier).migrationImages},
 	{"system calls fail", "strace lets the nth of each kind fail in a run, once or from then on, or kills there", KindSyscall, (*tier).syscalls},
 	{"full disk", "runs on a disk whose room is less by 4 KiB each time, and then there is room again", KindFull, (*tier).fullDisks},
 	{"bit flipped", "one bit of a journal's file; a tenth, and half of what is found, is looked at with ls, show, log and resume too", KindDamage, damages(5000, 50_000, flipBit)},
@@ -129,6 +130,7 @@ var ways = []way{
 	{"power cut, writer, XFS", "the same on XFS", KindBareCut, bareCuts("xfs", "", 1000, 5000)},
 	{"power cut, runs, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while three processes pay on one journal", KindCut, cuts("data=ordered", 600, 3000)},
 	{"power cut, runs, writeback", "the same with data=writeback", KindCut, cuts("data=writeback", 400, 2000)},
+	{"hostile bytes", "every fuzz target of the module, five minutes each, in tier 2", KindDamage, (*tier).fuzz},
 }
 
 // errSkip skips a way.
