@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/wrun-dev/wrun/internal/soak/trials"
 )
@@ -42,8 +43,7 @@ type bench struct {
 	cache  string
 	oracle *oracle
 	env    []string
-	// most says how fast a run is that nobody disturbs.
-	whole whole
+	whole  time.Duration // how long a run takes that nobody disturbs
 }
 
 // openBench makes one in an empty directory.

@@ -166,7 +166,7 @@ func (b *bench) damage(ctx context.Context, row *Row, s *sample, i int, r *rand.
 	if err := os.WriteFile(s.journal, spoiled, 0o600); err != nil {
 		return err
 	}
-	l := left{journal: s.journal, dir: s.dir, damaged: true}
+	l := left{journal: s.journal, damaged: true}
 	heads, err := readAll(ctx, s.journal)
 	switch {
 	case err == nil:

@@ -21,9 +21,9 @@ import (
 
 // left is what a trial has left behind, and all that was seen of it.
 type left struct {
-	dir, journal string
-	run          string
-	classes      []string // of the run's steps, in order
+	journal string
+	run     string
+	classes []string // of the run's steps, in order
 
 	exits  []said          // the processes, in order
 	killed int             // how many of them, and of those beside them, died otherwise than by themselves

@@ -122,8 +122,8 @@ func (r *Report) Err() error {
 	return errors.Join(errs...)
 }
 
-// Unbounded is how likely a fault does harm at most where none did in so many trials, with 95 % certainty, in percent.
-func unbounded(n int) string {
+// atMost is how likely a fault does harm at most where none did in so many trials, with 95 % certainty, in percent.
+func atMost(n int) string {
 	if n == 0 {
 		return "–"
 	}
@@ -140,7 +140,7 @@ func (r *Report) String() string {
 			continue
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %d | %d | %d | %d | %s | %s |\n", row.Fault, row.How, row.Trials, row.Landed, row.Effects,
-			row.Repeated, row.Lost, row.Wrong, row.other(), unbounded(row.Landed), row.Took.Round(time.Second))
+			row.Repeated, row.Lost, row.Wrong, row.other(), atMost(row.Landed), row.Took.Round(time.Second))
 	}
 	if len(r.Controls) > 0 {
 		b.WriteString("\n| control | fault | noticed |\n|---|---|---|\n")

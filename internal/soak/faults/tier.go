@@ -169,9 +169,9 @@ func (t *tier) way(ctx context.Context, w way) error {
 // part scales a number that is not one of tier 1 or 2 but all there is.
 func (t *tier) part(all int) int { return max(1, int(math.Ceil(float64(all)*min(1, t.Share)))) }
 
-// each lets every worker make trials on a bench of its own until there are enough. make returns an error for a trial that could not
+// each lets every worker make trials on a bench of its own until there are enough. one returns an error for a trial that could not
 // come to its end, which counts as found.
-func (t *tier) each(ctx context.Context, row *Row, enough func(i int) bool, make func(ctx context.Context, b *bench, i int, r *rand.Rand) error) error {
+func (t *tier) each(ctx context.Context, row *Row, enough func(i int) bool, one func(ctx context.Context, b *bench, i int, r *rand.Rand) error) error {
 	var next atomic.Int64
 	dir, err := os.MkdirTemp(t.Fast, "way-")
 	if err != nil {
@@ -193,7 +193,7 @@ func (t *tier) each(ctx context.Context, row *Row, enough func(i int) bool, make
 				break
 			}
 			trialCtx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the trial takes more than %s", patience))
-			err := make(trialCtx, b, i, rand.New(rand.NewPCG(t.Seed, uint64(i))))
+			err := one(trialCtx, b, i, rand.New(rand.NewPCG(t.Seed, uint64(i))))
 			cancel()
 			if err != nil && ctx.Err() == nil {
 				row.fail(fmt.Sprintf("trial %d of seed %d", i, t.Seed), err)

@@ -29,9 +29,6 @@ const (
 // patience bounds one trial.
 const patience = 2 * time.Minute
 
-// whole is how long a run takes that nobody disturbs.
-type whole = time.Duration
-
 // said is what one process of a trial did.
 type said struct {
 	verb   string
@@ -52,7 +49,7 @@ type trial struct {
 
 func (b *bench) trial(kind Kind, journal, plan, run string) *trial {
 	t := &trial{bench: b, kind: kind, plan: plan}
-	t.left = left{journal: journal, run: run, classes: plans[plan], dir: b.dir}
+	t.left = left{journal: journal, run: run, classes: plans[plan]}
 	t.before = t.temporary()
 	return t
 }
