@@ -231,25 +231,33 @@ func failing(entries []journal.Entry, write func() error) error {
 	if !failpoint.On {
 		return write()
 	}
-	before, after := "", ""
-	for _, e := range entries {
-		switch {
-		case e.Kind == journal.Finished:
-			before, after = failpoint.FinishedBefore, failpoint.FinishedAfter
-		case e.Kind == journal.Intent && before == "":
-			before, after = failpoint.BeforeIntent, failpoint.AfterIntent
-		case e.Kind == journal.Result && before == "":
-			before, after = failpoint.BeforeResult, failpoint.AfterResult
+	var before, after []string
+	for _, k := range []struct {
+		kind          journal.Kind
+		before, after string
+	}{
+		{journal.Intent, failpoint.BeforeIntent, failpoint.AfterIntent},
+		{journal.Result, failpoint.BeforeResult, failpoint.AfterResult},
+		{journal.Finished, failpoint.FinishedBefore, failpoint.FinishedAfter},
+	} {
+		if slices.ContainsFunc(entries, func(e journal.Entry) bool { return e.Kind == k.kind }) {
+			before, after = append(before, k.before), append(after, k.after)
 		}
 	}
-	if err := failpoint.Hit(before); err != nil {
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	if err := hit(before); err != nil {
+		return err
 	}
 	if err := write(); err != nil {
 		return err
 	}
-	if err := failpoint.Hit(after); err != nil {
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	return hit(after)
+}
+
+func hit(places []string) error {
+	for _, p := range places {
+		if err := failpoint.Hit(p); err != nil {
+			return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+		}
 	}
 	return nil
 }

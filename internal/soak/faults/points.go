@@ -37,8 +37,8 @@ func points() (all []point) {
 	return all
 }
 
-// onlyOnce are the places that not every class of steps comes by.
-var onlyOnce = []string{failpoint.BeforeSend, failpoint.BeforeResult, failpoint.AfterResult, failpoint.BeforeRelease}
+// onlyOnce are the places that not every class of steps comes by, or not each time.
+var onlyOnce = []string{failpoint.BeforeIntent, failpoint.AfterIntent, failpoint.BeforeSend, failpoint.BeforeResult, failpoint.AfterResult, failpoint.BeforeRelease}
 
 // somePoints is a part of them: every place with every action, in one class each.
 func somePoints() (some []point) {
