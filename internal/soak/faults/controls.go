@@ -28,7 +28,7 @@ var controls = []struct {
 	{"broken_nointent", "crash points", 0.5},
 	{"broken_resultfirst", "process killed, every class", 0.1},
 	{"broken_resultfirst", "crash points", 0.5},
-	{"broken_retry", "crash images", 0.1},
+	{"broken_retry", "crash images", 0.3},
 	{"broken_blobdirsync", "crash images", 0.02},
 	{"broken_badrecord", "bit flipped", 0.1},
 }
@@ -72,11 +72,12 @@ func (t *tier) controls(ctx context.Context) error {
 	return nil
 }
 
-// firstLine is the beginning of what was found, for a table.
+// firstLine is the beginning of what was found, for a table, without the paths in it.
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	if i := strings.LastIndex(line, " I"); i > 0 {
 		line = line[i+1:]
 	}
+	line, _, _ = strings.Cut(line, " /") // a path
 	return strings.ReplaceAll(line[:min(len(line), 120)], "|", "/")
 }
