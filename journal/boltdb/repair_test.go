@@ -217,3 +217,42 @@ func TestRepairReplacesNothing(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRepair changes a journal's file in one place and cuts it off. What can be repaired is whole then, and has nothing that was not there.
+func FuzzRepair(f *testing.F) {
+	image, _ := sample(f)
+	dir := f.TempDir()
+	path := filepath.Join(dir, "journal.db")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		f.Fatal(err)
+	}
+	was := logs(f, path)
+	page := os.Getpagesize()
+	f.Add(uint32(0), []byte{}, 0)
+	f.Add(uint32(page), make([]byte, 100), 0)
+	f.Add(uint32(2*page), make([]byte, 2*page), 9*page)
+	for _, id := range branches(image) {
+		f.Add(uint32(id*page+8), []byte{2, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, 0)
+	}
+	f.Fuzz(func(t *testing.T, at uint32, patch []byte, cut int) {
+		b := bytes.Clone(image)
+		copy(b[int(at)%len(b):], patch)
+		b = b[:len(b)-min(max(cut, 0), len(b))]
+		path, to := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "copy.db")
+		place(t, path, b)
+		if _, err := boltdb.Repair(t.Context(), path, to, boltdb.RepairOptions{}); err != nil {
+			if !errors.Is(err, journal.ErrDamaged) && !errors.Is(err, journal.ErrForeign) && !errors.Is(err, journal.ErrNewer) {
+				t.Errorf("got %v, want that it is damaged", err)
+			}
+			return
+		}
+		whole(t, to)
+		for run, log := range logs(t, to) {
+			for i, e := range log {
+				if e.Kind != journal.Restored && (i >= len(was[run]) || e.Hash != was[run][i].Hash) {
+					t.Errorf("entry %d of run %s is none that was there", i, run)
+				}
+			}
+		}
+	})
+}
