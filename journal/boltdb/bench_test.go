@@ -2,6 +2,7 @@ package boltdb_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -41,6 +42,26 @@ func BenchmarkAppendParallel(b *testing.B) {
 		}
 	})
 	b.ReportMetric(float64(b.N)/float64(j.Commits()-before), "appends/commit")
+}
+
+// BenchmarkPutAndName stores a blob and appends an entry that names it: what pins cost shows in comparison with -tags broken_nopins.
+func BenchmarkPutAndName(b *testing.B) {
+	j := create(b, b.TempDir())
+	if err := j.Append(b.Context(), "r", 0, created()); err != nil {
+		b.Fatal(err)
+	}
+	body := make([]byte, 100_000)
+	for at := uint64(1); b.Loop(); at++ {
+		binary.LittleEndian.PutUint64(body, at)
+		e := record("x")
+		var err error
+		if e.Blob, e.Size, err = j.Put(b.Context(), bytes.NewReader(body)); err != nil {
+			b.Fatal(err)
+		}
+		if err := j.Append(b.Context(), "r", at, e); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkOpenClose(b *testing.B) {

@@ -262,6 +262,9 @@ func unlocked(path string) (bool, error) {
 }
 
 func (c *collector) deadOwners(context.Context) (int, error) {
+	if !c.opts.DryRun {
+		c.j.sweepRooms()
+	}
 	return c.j.sweepOwners(1, c.opts.DryRun)
 }
 
