@@ -319,3 +319,27 @@ func TestVerifyWhileOthersWork(t *testing.T) {
 		}
 	}
 }
+
+// A file of an older schema is verified as it is, and its repaired copy has the present one.
+func TestVerifyReadsOlderFiles(t *testing.T) {
+	path, image := schema1(t)
+	was, err := boltdb.Verify(t.Context(), path, boltdb.VerifyOptions{}, func(f journal.Fault) {
+		if !strings.Contains(f.Error(), "blob") { // the fixture has none
+			t.Error(f)
+		}
+	})
+	if err != nil || was.Runs != 4 {
+		t.Errorf("%+v, %v", was, err)
+	}
+	to := filepath.Join(t.TempDir(), "copy.db")
+	done, err := boltdb.Repair(t.Context(), path, to, boltdb.RepairOptions{})
+	if err != nil || done.Runs != 4 || done.Restored != 2 || len(done.Dropped) > 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, image) {
+		t.Error("the older file was changed")
+	}
+	if n := len(logs(t, to)); n != 4 {
+		t.Errorf("the copy has %d runs, want 4", n)
+	}
+}
