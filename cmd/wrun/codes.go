@@ -364,8 +364,9 @@ is not closed, and no automatic driver goes on with it. "wrun resume RUN" with a
 	codeJournalQuota = code{"W0444", exitLimit, "the journal takes as much space as it may", `
 The journal's file and its blobs have reached --journal-quota. A step that had begun was
 recorded whatever it took; the next one does not begin. The run is not closed, and no automatic
-driver goes on with it. Make room first, or say a higher --journal-quota: "wrun compact" gives
-back what is free in the file. "wrun resume RUN" goes on then.`}
+driver goes on with it. Make room first, or say a higher --journal-quota: "wrun gc --keep done=30d"
+removes runs that ended long ago and what no run names, and "wrun compact" gives back what they
+took in the file. "wrun resume RUN" goes on then.`}
 	codeImported = code{"W0436", exitUsage, "the run is driven elsewhere", `
 The run came here in a bundle, before it was finished: "wrun import". It can be looked at and
 replayed here. Driving it in two places would do things twice, so it is driven where it was

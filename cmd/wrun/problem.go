@@ -82,7 +82,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.As(err, &budget):
 		return problem{code: codeBudget, next: a.raise(budget.Run, budget.What)}, true
 	case errors.As(err, &quota) && quota.Journal:
-		return problem{code: codeJournalQuota, next: a.cmd("compact") + "\n" + a.cmd("resume "+quota.Run+" --journal-quota SIZE")}, true
+		return problem{code: codeJournalQuota, next: a.cmd("gc --keep done=30d") + "\n" + a.cmd("compact") + "\n" + a.cmd("resume "+quota.Run+" --journal-quota SIZE")}, true
 	case errors.As(err, &quota):
 		return problem{code: codeRunQuota, next: a.cmd("resume " + quota.Run + " --run-quota SIZE")}, true
 	case errors.As(err, &answered):

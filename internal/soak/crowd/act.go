@@ -37,7 +37,7 @@ var actions = []action{
 	{"inbox", 3, func(c *crowd, ctx context.Context, rng *rand.Rand) error { return c.look(ctx, rng, "inbox") }},
 	{"backup", 2, (*crowd).backup},
 	{"compact", 1, func(c *crowd, ctx context.Context, rng *rand.Rand) error { return c.look(ctx, rng, "compact") }},
-	{"gc", 1, func(c *crowd, ctx context.Context, rng *rand.Rand) error { return c.look(ctx, rng, "gc") }},
+	{"gc", 1, (*crowd).collect},
 	{"verify", 1, func(c *crowd, ctx context.Context, rng *rand.Rand) error { return c.look(ctx, rng, "verify") }},
 }
 
@@ -153,6 +153,14 @@ func (c *crowd) resumeDue(ctx context.Context, rng *rand.Rand) error {
 func (c *crowd) look(ctx context.Context, rng *rand.Rand, args ...string) error {
 	_, err := c.process(ctx, rng, args...)
 	return err
+}
+
+// collect removes what no run names, and half of the time runs that have ended some seconds ago as well.
+func (c *crowd) collect(ctx context.Context, rng *rand.Rand) error {
+	if rng.IntN(2) == 0 {
+		return c.look(ctx, rng, "gc")
+	}
+	return c.look(ctx, rng, "gc", "--keep", "done=5s", "--keep", "failed=5s", "--keep", "cancelled=5s")
 }
 
 func (c *crowd) backup(ctx context.Context, rng *rand.Rand) error {

@@ -64,6 +64,9 @@ func (c *crowd) end(ctx context.Context) error {
 	if err := c.server.Settle(ctx); err != nil {
 		return err
 	}
+	if err := c.findRemoved(ctx); err != nil {
+		return err
+	}
 	if err := c.each(func(r *run) error { return c.finish(ctx, r) }); err != nil {
 		return err
 	}
@@ -85,6 +88,30 @@ func (c *crowd) end(ctx context.Context) error {
 	}
 	c.report.Runs, c.report.Charges = len(c.runs), len(c.ledger.Charges())
 	return c.verify(ctx)
+}
+
+// findRemoved marks the runs that gc has removed.
+func (c *crowd) findRemoved(ctx context.Context) error {
+	if !c.verbs["gc"] {
+		return nil
+	}
+	exit, err := c.quietly(ctx, "ls", "--removed")
+	if err != nil || exit.Code != 0 {
+		return errors.Join(err, fmt.Errorf("ls --removed: exit code %d\n%s", exit.Code, exit.Stderr))
+	}
+	removed := map[string]bool{}
+	for line := range strings.Lines(exit.Stdout) {
+		var l struct{ Run string }
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			return fmt.Errorf("ls --removed: %w in %s", err, line)
+		}
+		removed[l.Run] = true
+	}
+	for _, r := range c.runs {
+		r.removed = removed[r.id]
+	}
+	c.report.Removed = len(removed)
+	return nil
 }
 
 // each calls f for every run, for some at once.
@@ -160,6 +187,9 @@ func (c *crowd) quietly(ctx context.Context, args ...string) (trials.Exit, error
 
 // finish drives a run until it is closed, agreeing to what it asks and settling what is in doubt.
 func (c *crowd) finish(ctx context.Context, r *run) error {
+	if r.removed {
+		return nil
+	}
 	if r.output != "" && !strings.HasSuffix(r.id, "0") { // of those that have ended one in ten is asked what it returned
 		return nil
 	}
@@ -175,10 +205,6 @@ func (c *crowd) finish(ctx context.Context, r *run) error {
 		case exitDenied, exitCancelled:
 			return nil
 		case exitMissing:
-			if c.verbs["gc"] {
-				r.removed = true
-				return nil
-			}
 			if len(r.said)+len(r.seen) > 0 || r.output != "" {
 				c.fault("run %s is gone, after something was said of it", r.id)
 			}
@@ -271,6 +297,8 @@ func (c *crowd) account(r *run, log []entry, charged map[string]int) error {
 		switch {
 		case n > 1:
 			c.fault("run %s charged %s %d times", r.id, ref, n)
+		case r.removed && r.output != "" && n == 0:
+			c.fault("run %s was removed, returned %s, and did not charge %s", r.id, strings.TrimSpace(r.output), ref)
 		case r.removed:
 		case n == 1 && how == "in doubt" && finished == "cancelled":
 			c.report.Named++

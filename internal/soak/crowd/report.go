@@ -19,8 +19,9 @@ type Report struct {
 	Processes, Kills int
 	// Exits are how they ended, by verb and exit code; -1 was killed.
 	Exits map[string]map[int]int
-	// Runs are the runs that were begun, Unborn those of which nothing was written because their process was killed before.
-	Runs, Unborn int
+	// Runs are the runs that were begun, Unborn those of which nothing was written because their process was killed before, and
+	// Removed those that gc has removed.
+	Runs, Unborn, Removed int
 	// Charges are those that the ledger has. Uncertain were the effects that were in doubt at the end and were settled, Named those
 	// that a cancelled run left in doubt and that its log names.
 	Charges, Uncertain, Named int
@@ -94,7 +95,7 @@ func (r *Report) String() string {
 		what string
 		n    int
 	}{
-		{"processes", r.Processes}, {"killed", r.Kills}, {"runs", r.Runs}, {"runs of which nothing was written", r.Unborn},
+		{"processes", r.Processes}, {"killed", r.Kills}, {"runs", r.Runs}, {"runs of which nothing was written", r.Unborn}, {"runs that gc has removed", r.Removed},
 		{"charges in the ledger", r.Charges}, {"effects in doubt at the end, settled", r.Uncertain},
 		{"left in doubt by a cancelled run, named", r.Named}, {"faults", len(r.Faults)},
 	} {
