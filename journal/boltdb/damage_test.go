@@ -195,3 +195,21 @@ func TestDamagedPagesAreFoundOrHarmless(t *testing.T) {
 		try(fmt.Sprintf("header of page %d", i), i < 2, func(b []byte) { b[at] = byte(r.IntN(256)) })
 	}
 }
+
+// A header page that was put in the place of the other one is whole by its checksum, and older: what was committed last would be gone.
+func TestAHeaderPageInThePlaceOfTheOtherIsFound(t *testing.T) {
+	image, _ := sample(t)
+	page := os.Getpagesize()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	for from := range 2 {
+		b := append([]byte(nil), image...)
+		copy(b[(1-from)*page:(2-from)*page], image[from*page:])
+		place(t, path, b)
+		if j, err := boltdb.Open(t.Context(), path, boltdb.Options{}); !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("page %d in the place of the other: %v, want %v", from, err, journal.ErrDamaged)
+			if err == nil {
+				j.Close()
+			}
+		}
+	}
+}

@@ -34,6 +34,7 @@ type meta struct {
 	pageSize             int64
 	root, freelist, pgid uint64
 	txid                 uint64
+	page                 uint64 // which of the two it says it is
 }
 
 // inspect finds out, by reading, whether r, size bytes long, is a whole bbolt file as wrun writes them: bbolt itself maps
@@ -71,7 +72,7 @@ func findMeta(r io.ReaderAt, size int64) (meta, error) {
 	if err0 == nil {
 		second, _, err := readMeta(r, first.pageSize)
 		switch {
-		case err != nil || second.pageSize != first.pageSize:
+		case err != nil || second.pageSize != first.pageSize || first.page != 0 || second.page != 1:
 			return meta{}, errOneMeta
 		case second.txid > first.txid:
 			return second, nil
@@ -101,8 +102,9 @@ func readMeta(r io.ReaderAt, at int64) (m meta, magic bool, err error) {
 		}
 		return m, n >= pageHeader+4 && binary.LittleEndian.Uint32(b[pageHeader:]) == metaMagic, err
 	}
-	b = b[pageHeader:]
 	u32, u64 := binary.LittleEndian.Uint32, binary.LittleEndian.Uint64
+	page := u64(b)
+	b = b[pageHeader:]
 	if u32(b) != metaMagic {
 		return m, false, errors.New("no mark of bbolt")
 	}
@@ -114,7 +116,7 @@ func readMeta(r io.ReaderAt, at int64) (m meta, magic bool, err error) {
 	if v := u32(b[4:]); v != metaFormat {
 		return m, true, fmt.Errorf("format %d", v)
 	}
-	m = meta{pageSize: int64(u32(b[8:])), root: u64(b[16:]), freelist: u64(b[32:]), pgid: u64(b[40:]), txid: u64(b[48:])}
+	m = meta{page: page, pageSize: int64(u32(b[8:])), root: u64(b[16:]), freelist: u64(b[32:]), pgid: u64(b[40:]), txid: u64(b[48:])}
 	if m.pageSize < minPage || m.pageSize > maxPage || m.pageSize&(m.pageSize-1) != 0 {
 		return m, true, fmt.Errorf("pages of %d bytes", m.pageSize)
 	}
