@@ -210,6 +210,9 @@ func (c *crowd) some(rng *rand.Rand) *run {
 	return c.runs[rng.IntN(n)]
 }
 
+// tagLen is the length of a tag.
+const tagLen = len("note-000001-")
+
 // tag is a note that nothing else has.
 func (c *crowd) tag() string {
 	c.mu.Lock()

@@ -264,8 +264,8 @@ func (c *crowd) account(r *run, log []entry, charged map[string]int) error {
 		if e.Seq != i {
 			c.fault("run %s: entry %d has the number %d", r.id, i, e.Seq)
 		}
-		if e.Note != "" {
-			notes[e.Note]++
+		if len(e.Note) >= tagLen { // the program may say more behind it
+			notes[e.Note[:tagLen]]++
 		}
 		if e.Kind == "finished" {
 			finished = e.Outcome
