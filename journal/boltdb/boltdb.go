@@ -101,7 +101,7 @@ func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	j.gate.onWait = opts.OnWait
 	j.blobs.dir, j.blobs.room = abs+".blobs", &j.room
 	j.owner.dir = abs + ".owners"
-	j.pins.path, j.pins.busy = abs+".pins", j.gate.busy
+	j.pins.path, j.pins.busy, j.pins.room = abs+".pins", j.gate.busy, &j.room
 	j.blobs.pin = j.pins.put
 	if err := j.view(ctx, func(*bbolt.Tx) error { return nil }); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close())

@@ -23,6 +23,7 @@ import (
 type pins struct {
 	path string // PATH.pins
 	busy time.Duration
+	room *room // holds an inode for the pin of a blob that may come
 
 	mu   sync.Mutex // guards what follows
 	gate *os.File   // PATH.pins.lock
@@ -65,8 +66,31 @@ func (p *pins) add(ctx context.Context, d journal.Digest, count func(*pin)) erro
 	return nil
 }
 
+// prepare makes everything that pins take but their own files, so that there is space for it when one is made.
+func (p *pins) prepare(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if noPins || p.dir != "" {
+		return nil
+	}
+	return p.locked(ctx, func() error { return nil })
+}
+
 // make makes the file of a pin. Called with mu held.
 func (p *pins) make(ctx context.Context, d journal.Digest) error {
+	return p.locked(ctx, func() error {
+		return p.room.spaced(func() error {
+			f, err := os.OpenFile(filepath.Join(p.dir, d.String()), os.O_WRONLY|os.O_CREATE, 0o600)
+			if err == nil {
+				err = f.Close()
+			}
+			return err
+		})
+	})
+}
+
+// locked calls fn with the lock held, shared, and the handle's directory there. Called with mu held.
+func (p *pins) locked(ctx context.Context, fn func() error) error {
 	if p.gate == nil {
 		f, err := openLock(p.lockPath())
 		if err != nil {
@@ -79,10 +103,7 @@ func (p *pins) make(ctx context.Context, d journal.Digest) error {
 	}
 	err := p.register()
 	if err == nil {
-		var f *os.File
-		if f, err = os.OpenFile(filepath.Join(p.dir, d.String()), os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
-			err = f.Close()
-		}
+		err = fn()
 	}
 	return errors.Join(err, unlock(p.gate))
 }

@@ -28,8 +28,8 @@ const (
 	roomExtra = 64 << 10
 	// roomKept is how large the file may stay while nothing is held.
 	roomKept = 32 << 20
-	// inodesOfBlob is how many inodes a blob may take: its own, and that of its directory.
-	inodesOfBlob = 2
+	// inodesOfBlob is how many inodes a blob may take: its own, that of its directory, and that of its pin.
+	inodesOfBlob = 3
 
 	roomSuffix = ".room"
 )
@@ -62,8 +62,8 @@ func (j *Journal) Reserve(ctx context.Context, n int64) (use, drop func(), err e
 		return nil, nil, fmt.Errorf("hold %d bytes: %w", n, noSpace(err))
 	}
 	cost, blob := costOf(n), n > journal.MaxInline
-	if blob { // the directory of all blobs is made once
-		if err := j.blobs.mkdir(j.blobs.dir); err != nil {
+	if blob { // the directories of all blobs, and of the handle's pins, are made once
+		if err := errors.Join(j.blobs.mkdir(j.blobs.dir), j.pins.prepare(ctx)); err != nil {
 			return nil, nil, fmt.Errorf("hold %d bytes: %w", n, noSpace(err))
 		}
 	}

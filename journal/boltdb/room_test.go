@@ -43,8 +43,8 @@ func TestTheRoomStaysAsItIsFromEffectToEffect(t *testing.T) {
 		use()
 		drop()
 		names, size := rooms(t, j.Path())
-		if len(names) != 3 || size < 9<<20 || size > 11<<20 {
-			t.Fatalf("the room is %v, %d bytes, want one file of 9 to 11 MiB and two empty ones", names, size)
+		if len(names) != 4 || size < 9<<20 || size > 11<<20 {
+			t.Fatalf("the room is %v, %d bytes, want one file of 9 to 11 MiB and three empty ones", names, size)
 		}
 		info, err := os.Stat(filepath.Join(j.Path()+".owners", names[0]))
 		if err != nil {
@@ -82,7 +82,7 @@ func TestTheRoomOfTheDeadIsGivenBackAtOnce(t *testing.T) {
 	defer drop()
 	c := start(t, "reserve", j.Path())
 	owner := c.expect(t, "OWNER")
-	if names, _ := rooms(t, j.Path()); len(names) != 6 {
+	if names, _ := rooms(t, j.Path()); len(names) != 8 {
 		t.Errorf("two processes hold %v", names)
 	}
 	c.Process.Kill()
@@ -96,7 +96,7 @@ func TestTheRoomOfTheDeadIsGivenBackAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, _ := rooms(t, j.Path())
-	if len(names) != 3 || strings.HasPrefix(names[0], owner) {
+	if len(names) != 4 || strings.HasPrefix(names[0], owner) {
 		t.Errorf("after the death of one they hold %v", names)
 	}
 	if got, err := j.Liveness(owner); got != journal.Dead || err != nil {
