@@ -12,6 +12,7 @@ type History struct {
 	created  Entry
 	finished *Entry
 	restored *Entry
+	imported bool
 }
 
 // Past is what a log holds of one attempt of a step.
@@ -48,6 +49,7 @@ func (h *History) Add(e Entry) {
 	case Restored:
 		h.restored = &e
 	case Intent, Result, Void, Record, Late:
+		h.imported = h.imported || e.Kind == Record && e.Name == RecordImported
 		if e.Step != "" {
 			h.addStep(e)
 		}
@@ -151,6 +153,9 @@ func (h *History) Finished() *Entry { return h.finished }
 
 // Restored returns the last entry that says that the log was restored from a backup, or nil.
 func (h *History) Restored() *Entry { return h.restored }
+
+// Imported says whether the log was imported: what it did, it did elsewhere.
+func (h *History) Imported() bool { return h.imported }
 
 // FirstUse returns when an idempotency key was first written down, 0 for never.
 func (h *History) FirstUse(key string) int64 { return h.keys[key] }

@@ -1,6 +1,7 @@
 package runtime_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -62,5 +63,27 @@ func TestAnImportedRunIsDrivenElsewhere(t *testing.T) {
 				t.Errorf("the log goes on: %v", got)
 			}
 		})
+	}
+}
+
+// A run that was finished where it comes from can be undone there as well: undone in both, it would be undone twice.
+func TestAnImportedRunIsUndoneElsewhere(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	if _, err := m.drive(p, func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		return r.Call(ctx, "a", "m.charge", []byte(`"a"`))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	at := uint64(len(m.log()))
+	note := journal.Entry{Kind: journal.Record, Name: journal.RecordImported, Time: math.MaxInt64}
+	if err := p.store.Append(t.Context(), "r", at, note); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Rollback(t.Context(), "r", "ann", ""); !errors.Is(err, journal.ErrImported) {
+		t.Errorf("rollback: %v, want %v", err, journal.ErrImported)
+	}
+	for s, err := range p.store.List(t.Context(), journal.Query{Run: runtime.RollbackOf("r")}) {
+		t.Errorf("it was begun: %+v, %v", s, err)
 	}
 }

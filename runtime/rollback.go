@@ -41,7 +41,8 @@ var ErrOpen = errors.New("the run is not finished")
 //
 // Errors: ErrOpen; *UncertainError while an effect of the run is in doubt, since nobody knows whether there is anything to
 // undo; ErrNothingToUndo; *NotUndoneError when the rollback was begun before all of it was known; *OtherRunError when its id
-// belongs to another run; journal.ErrNotFound.
+// belongs to another run; journal.ErrImported for a run that was imported, which is undone where it comes from and would be undone
+// twice otherwise; journal.ErrNotFound.
 func (e *Engine) Rollback(ctx context.Context, run, by, why string) (left []Effect, err error) {
 	l, err := e.load(ctx, run)
 	if err != nil {
@@ -49,6 +50,9 @@ func (e *Engine) Rollback(ctx context.Context, run, by, why string) (left []Effe
 	}
 	if !l.state.Finished {
 		return nil, fmt.Errorf("run %s: %w", run, ErrOpen)
+	}
+	if l.history.Imported() {
+		return nil, fmt.Errorf("run %s is undone where it comes from: %w", run, journal.ErrImported)
 	}
 	spec, err := e.readSpec(ctx, l.history.Created())
 	if err != nil {
