@@ -88,8 +88,8 @@ func (r *Run) resultEntry(ctx context.Context, o op, step journal.Step, intent *
 			e.Effect = journal.EffectNone
 		}
 	}
-	// A result that exists is recorded, also when the caller has gone.
-	return e, journal.SetBody(context.WithoutCancel(ctx), r.engine.blobs, &e, body)
+	// A result that exists is recorded, also when the caller has gone, or when somebody keeps the blobs locked.
+	return e, patiently(func() error { return journal.SetBody(context.WithoutCancel(ctx), r.engine.blobs, &e, body) })
 }
 
 // encodeError returns an error as it is recorded: one that can be read back.

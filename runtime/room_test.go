@@ -109,3 +109,24 @@ func TestAResultIsRecordedWhereTheNextStepHasNoRoom(t *testing.T) {
 		t.Errorf("once there is room: %v, %d uncertain, effects %v", err, uncertain, m.world.effects)
 	}
 }
+
+// A result is recorded as patiently where its body is a blob as where it is not: somebody who collects keeps others from storing blobs,
+// and may be stopped while it does.
+func TestAResultWaitsForWhoKeepsTheBlobsLocked(t *testing.T) {
+	m := newMachine(t, map[string]tool{"x": one("a")})
+	store := &locked{Store: m.mem.Handle()}
+	p := m.process(store, func(c *runtime.Config) {
+		c.Rescue = func(_ string, step journal.Step, _ []byte) { t.Errorf("the reply of %s is rescued", step) }
+		c.Funcs[0].Call = func(ctx context.Context, hc hostfuncs.Call, req []byte) ([]byte, error) {
+			_, err := m.world.send(ctx, hc, req)
+			store.busy = 3
+			return bytes.Repeat([]byte("r"), journal.MaxInline+1), err
+		}
+	})
+	if _, err := m.drive(p, steps("x")); err != nil || store.busy != 0 {
+		t.Errorf("the run ends with %v, %d attempts were left", err, store.busy)
+	}
+	if !recorded(m, journal.MaxInline+1) {
+		t.Errorf("the reply is not in the log: %v", m.log())
+	}
+}

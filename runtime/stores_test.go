@@ -44,6 +44,20 @@ func (f *full) Put(ctx context.Context, r io.Reader) (journal.Digest, int64, err
 	return f.Store.Put(ctx, r)
 }
 
+// locked is a journal whose blobs somebody else keeps locked, for so many attempts to store one.
+type locked struct {
+	journaltest.Store
+	busy int
+}
+
+func (l *locked) Put(ctx context.Context, r io.Reader) (journal.Digest, int64, error) {
+	if l.busy > 0 {
+		l.busy--
+		return journal.Digest{}, 0, journal.ErrBusy
+	}
+	return l.Store.Put(ctx, r)
+}
+
 // noOwners is a journal that cannot tell who lives.
 type noOwners struct{ journal.Journal }
 
