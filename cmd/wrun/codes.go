@@ -368,8 +368,8 @@ driver goes on with it. Make room first, or say a higher --journal-quota: "wrun 
 removes runs that ended long ago and what no run names, and "wrun compact" gives back what they
 took in the file. "wrun resume RUN" goes on then.`}
 	codeImported = code{"W0436", exitUsage, "the run is driven elsewhere", `
-The run came here in a bundle, before it was finished: "wrun import". It can be looked at and
-replayed here. Driving it in two places would do things twice, so it is driven where it was
+The run came here in a bundle: "wrun import". It can be looked at and
+replayed here. Driving it, or rolling it back, in two places would do things twice, so that is done where it was
 exported from.`}
 	codeRemoved = code{"W0437", exitUsage, "the run was removed", `
 A run of this id was finished and then removed from the journal ("wrun gc"). The id stays taken:

@@ -167,7 +167,7 @@ func (j *Journal) sweepCopies(ctx context.Context) error {
 	if err != nil || !left {
 		return err
 	}
-	err = j.update(ctx, func(tx *bbolt.Tx) error {
+	err = j.lessen(ctx, func(tx *bbolt.Tx) error {
 		if tx.Bucket(copiesBucket) == nil {
 			return nil
 		}

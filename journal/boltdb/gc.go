@@ -167,7 +167,7 @@ func (c *collector) remove(ctx context.Context, some []*journal.State, now int64
 		}
 	}
 	if !c.opts.DryRun && len(going) > 0 {
-		err := c.j.update(ctx, func(tx *bbolt.Tx) error {
+		err := c.j.lessen(ctx, func(tx *bbolt.Tx) error {
 			if err := judge(tx); err != nil {
 				return err
 			}
@@ -218,7 +218,7 @@ func bury(tx *bbolt.Tx, s *journal.State, now int64) error {
 func (j *Journal) empty(ctx context.Context, runs []string) error {
 	for len(runs) > 0 {
 		left := runs
-		err := j.update(ctx, func(tx *bbolt.Tx) error {
+		err := j.lessen(ctx, func(tx *bbolt.Tx) error {
 			for left = runs; len(left) > 0 && len(runs)-len(left) < together; left = left[1:] {
 				more, err := emptyRun(tx, left[0])
 				if more || err != nil {

@@ -245,7 +245,7 @@ func endImport(tx *bbolt.Tx, run string) error {
 // dropImports removes what imports left that did not come to their end, some at a time. The caller has the lock of maintenance.
 func (j *Journal) dropImports(ctx context.Context) error {
 	for more := true; more; {
-		err := j.update(ctx, func(tx *bbolt.Tx) error {
+		err := j.lessen(ctx, func(tx *bbolt.Tx) error {
 			b := tx.Bucket(importsBucket)
 			if b == nil {
 				more = false

@@ -61,12 +61,15 @@ type note struct {
 	from uint64
 }
 
+// changer is update or lessen.
+type changer = func(context.Context, func(*bbolt.Tx) error) error
+
 // beginNotes makes the bucket of a copy.
-func (j *Journal) beginNotes(ctx context.Context) (id []byte, err error) {
+func (j *Journal) beginNotes(ctx context.Context, change changer) (id []byte, err error) {
 	var b [16]byte
 	rand.Read(b[:])
 	id = []byte(hex.EncodeToString(b[:]))
-	return id, j.update(ctx, func(tx *bbolt.Tx) error {
+	return id, change(ctx, func(tx *bbolt.Tx) error {
 		copies, err := tx.CreateBucketIfNotExists(copiesBucket)
 		if err != nil {
 			return err
@@ -81,7 +84,7 @@ const maxTaken = 4096
 
 // takeNotes takes some notes of a copy, and says whether others are left.
 func (j *Journal) takeNotes(ctx context.Context, id []byte) (notes []note, more bool, err error) {
-	err = j.update(ctx, func(tx *bbolt.Tx) error {
+	err = j.lessen(ctx, func(tx *bbolt.Tx) error {
 		b, err := notesOf(tx, id)
 		if err != nil {
 			return err
@@ -143,17 +146,27 @@ func endNotes(tx *bbolt.Tx, id []byte) error {
 
 // dropNotes ends a copy that has failed.
 func (j *Journal) dropNotes(ctx context.Context, id []byte) error {
-	err := j.update(context.WithoutCancel(ctx), func(tx *bbolt.Tx) error { return endNotes(tx, id) })
+	err := j.lessen(context.WithoutCancel(ctx), func(tx *bbolt.Tx) error { return endNotes(tx, id) })
 	if errors.Is(err, journal.ErrUnusable) || errors.Is(err, journal.ErrBusy) || errors.Is(err, journal.ErrNoSpace) {
 		return nil // the next maintenance does it; what has gone wrong is said already
 	}
 	return err
 }
 
-// update runs fn in a transaction of its own, for what is no append. An error of fn leaves everything as it was.
+// update runs fn in a transaction of its own, for what is no append, and begins only where there is plenty of space. An error of fn
+// leaves everything as it was.
 //
 // Errors: those of fn, ErrBusy, ErrNoSpace, ctx.Err(), ErrUnusable after an error that leaves open what is on the disk.
 func (j *Journal) update(ctx context.Context, fn func(*bbolt.Tx) error) error {
+	return j.change(ctx, reserved, fn)
+}
+
+// lessen is update for what makes room in the end: it is tried as well where there is little left.
+func (j *Journal) lessen(ctx context.Context, fn func(*bbolt.Tx) error) error {
+	return j.change(ctx, 0, fn)
+}
+
+func (j *Journal) change(ctx context.Context, need uint64, fn func(*bbolt.Tx) error) error {
 	db, err := j.gate.acquire(ctx)
 	if err != nil {
 		return err
@@ -165,18 +178,25 @@ func (j *Journal) update(ctx context.Context, fn func(*bbolt.Tx) error) error {
 		j.gate.fail(err)
 		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
 	}
-	if full, _ := j.full(db, f, size, reserved); full != nil {
-		return full
+	if need > 0 {
+		if full, _ := j.full(db, f, size, need); full != nil {
+			return full
+		}
 	}
 	var refused error
+	id := 0
 	err = guard(func() error {
 		tx, err := db.Begin(true)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+		id = tx.ID()
 		if refused = fn(tx); refused != nil {
 			return nil
+		}
+		if j.hooks.commit != nil {
+			return j.hooks.commit(tx)
 		}
 		if err := tx.Commit(); err != nil {
 			return err
@@ -184,12 +204,14 @@ func (j *Journal) update(ctx context.Context, fn func(*bbolt.Tx) error) error {
 		j.commits.Add(1)
 		return nil
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		return refused
-	}
-	if panicked(err) {
+	case panicked(err):
 		j.gate.abandon(err)
-	} else {
+	case unwritten(db, id, err):
+		return fmt.Errorf("%w: %w", journal.ErrNoSpace, err)
+	default:
 		j.gate.fail(err)
 	}
 	return fmt.Errorf("%w: %w", journal.ErrUnusable, err)

@@ -1,0 +1,56 @@
+package boltdb_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
+)
+
+// Where nothing more may begin, because the disk is full, what nobody needs can still be removed.
+func TestAFullDiskCanBeCollected(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: filling a disk needs root")
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skip("SKIPPED: no disk to fill: ", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	j, err := boltdb.Create(t.Context(), filepath.Join(dir, "journal.db"), boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	fillRun(t, j, "old", true)
+	other, err := boltdb.Open(t.Context(), j.Path(), boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := other.Put(t.Context(), strings.NewReader(strings.Repeat("o", 2<<20))); err != nil {
+		t.Fatal(err)
+	}
+	other.Close() // with its pin
+	f, err := os.Create(filepath.Join(dir, "other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b := make([]byte, 4096); err == nil; {
+		_, err = f.Write(b)
+	}
+	f.Close()
+	got, err := j.Collect(t.Context(), boltdb.CollectOptions{Keep: map[journal.Status]time.Duration{journal.Done: 0}})
+	if err != nil || got.Runs != 1 || got.BlobBytes < 2<<20 {
+		t.Errorf("got %+v, %v, want a run and a blob to be removed", got, err)
+	}
+	if err := j.Append(t.Context(), "next", 0, created()); err != nil {
+		t.Errorf("afterwards a run cannot begin: %v", err)
+	}
+	whole(t, j.Path())
+}
