@@ -219,8 +219,9 @@ func (j *Journal) empty(ctx context.Context, runs []string) error {
 	for len(runs) > 0 {
 		left := runs
 		err := j.lessen(ctx, func(tx *bbolt.Tx) error {
+			most := mostDeleted
 			for left = runs; len(left) > 0 && len(runs)-len(left) < together; left = left[1:] {
-				more, err := emptyRun(tx, left[0])
+				more, err := emptyRun(tx, left[0], &most)
 				if more || err != nil {
 					return err
 				}
@@ -236,10 +237,10 @@ func (j *Journal) empty(ctx context.Context, runs []string) error {
 	return nil
 }
 
-// emptyRun removes some of what is left of a run, and says whether there is more.
-func emptyRun(tx *bbolt.Tx, run string) (more bool, err error) {
+// emptyRun removes some of what is left of a run, at most so many keys, and says whether there is more.
+func emptyRun(tx *bbolt.Tx, run string, most *int) (more bool, err error) {
 	for _, name := range [][]byte{entriesBucket, keysBucket} {
-		if more, err := deleteSome(tx.Bucket(name), append([]byte(run), 0)); more || err != nil {
+		if more, err := deleteSome(tx.Bucket(name), append([]byte(run), 0), most); more || err != nil {
 			return more, err
 		}
 	}

@@ -427,3 +427,37 @@ func work(t *testing.T, h *boltdb.Journal, name string, texts int, p *passes, st
 		}
 	}
 }
+
+// What is left of removed runs goes in transactions of a bounded length, however many runs go together: everyone waits for each.
+func TestManyRunsAreRemovedInShortTransactions(t *testing.T) {
+	j := create(t, t.TempDir())
+	const runs, steps, most = 30, 1000, 8192
+	for r := range runs {
+		es := []journal.Entry{created(), {Kind: journal.Claimed, Time: 1, Owner: "o"}}
+		for n := range steps {
+			step := journal.Step(fmt.Sprint("s", n))
+			es = append(es, journal.Entry{Kind: journal.Intent, Time: 1, Step: step, Name: "x", Owner: "o", OnCut: journal.Redo, Request: journal.DigestOf(nil)},
+				journal.Entry{Kind: journal.Result, Time: 1, Step: step, Name: "x", Owner: "o", Outcome: journal.OK})
+		}
+		if err := j.Append(t.Context(), fmt.Sprint("r", r), 0, append(es, journal.Entry{Kind: journal.Finished, Time: 1, Owner: "o", Outcome: journal.OK})...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	emptied := 0
+	boltdb.OnPoint(j, func(p string) {
+		if p == "emptied" {
+			emptied++
+		}
+	})
+	got := collect(t, j, boltdb.CollectOptions{Keep: map[journal.Status]time.Duration{journal.Done: 0}})
+	if got.Runs != runs || got.Entries != runs*(2*steps+3) {
+		t.Errorf("got %+v, want %d runs to be removed", got, runs)
+	}
+	if keys := runs * (4*steps + 3); emptied < keys/most { // entries, and the keys of steps
+		t.Errorf("%d keys went in %d transactions, want at most %d in each", keys, emptied, most)
+	}
+	if marks, rest, err := boltdb.Leftovers(t.Context(), j); marks != 0 || rest != 0 || err != nil {
+		t.Errorf("left are %d marks and %d entries, %v", marks, rest, err)
+	}
+	whole(t, j.Path())
+}

@@ -253,8 +253,9 @@ func (j *Journal) dropImports(ctx context.Context) error {
 			}
 			run, _ := b.Cursor().First()
 			run = bytes.Clone(run)
+			most := mostDeleted
 			for _, name := range [][]byte{entriesBucket, keysBucket} {
-				left, err := deleteSome(tx.Bucket(name), append(run[:len(run):len(run)], 0))
+				left, err := deleteSome(tx.Bucket(name), append(run[:len(run):len(run)], 0), &most)
 				if err != nil || left {
 					return err
 				}
@@ -268,17 +269,21 @@ func (j *Journal) dropImports(ctx context.Context) error {
 	return nil
 }
 
-// deleteSome deletes keys that begin with prefix, and says whether there are more.
-func deleteSome(b *bbolt.Bucket, prefix []byte) (more bool, err error) {
+// mostDeleted is how many keys are deleted in one transaction: others wait for it.
+const mostDeleted = 8 * partEntries
+
+// deleteSome deletes keys that begin with prefix, as many as are left of so many, and says whether there are more.
+func deleteSome(b *bbolt.Bucket, prefix []byte, left *int) (more bool, err error) {
 	var keys [][]byte
 	c := b.Cursor()
 	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
-		if len(keys) == 4*partEntries {
+		if len(keys) == *left {
 			more = true
 			break
 		}
 		keys = append(keys, bytes.Clone(k))
 	}
+	*left -= len(keys)
 	for _, k := range keys {
 		if err := b.Delete(k); err != nil {
 			return more, err
