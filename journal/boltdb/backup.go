@@ -45,7 +45,7 @@ func (j *Journal) backup(ctx context.Context, w io.Writer, opts CopyOptions) (co
 	}
 	h := j.gate.known()
 	b, err := bundle.NewWriter(w, bundle.Header{
-		Of: bundle.Backup, Journal: h.id, Created: h.created.UnixNano(), Schema: h.schema, Made: j.now().UnixNano(),
+		Of: bundle.Backup, Journal: h.id, Created: h.created.UnixNano(), Schema: h.schema, Made: j.now().UnixNano(), Repaired: h.repaired,
 	})
 	if err != nil {
 		return counts, err

@@ -256,3 +256,65 @@ func FuzzRepair(f *testing.F) {
 		}
 	})
 }
+
+// spoiled repairs a journal of which an entry of a run can be read nowhere, and returns the copy's path.
+func spoiled(t *testing.T, j *boltdb.Journal, run string, which func(journal.Entry) bool) string {
+	t.Helper()
+	image, err := os.ReadFile(j.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := journal.ChainStart(run)
+	found := false
+	for e, err := range j.Read(t.Context(), run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, err := (&e).Marshal(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before = e.Hash
+		if !which(e) {
+			continue
+		}
+		for at := bytes.Index(image, record); at >= 0; at = bytes.Index(image, record) {
+			image[at+40] ^= 1 // on the page and on all stale ones
+			found = true
+		}
+	}
+	if !found {
+		t.Fatal("there is no such entry")
+	}
+	j.Close()
+	place(t, j.Path(), image)
+	to := filepath.Join(t.TempDir(), "repaired.db")
+	if _, err := boltdb.Repair(t.Context(), j.Path(), to, boltdb.RepairOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := faults(t, to); len(got) != 0 {
+		t.Fatalf("the copy has faults: %v", got)
+	}
+	return to
+}
+
+// A repaired journal has values whose logs are lost. What is made of it is as sound as it is.
+func TestWhatIsMadeOfARepairedJournalIsSound(t *testing.T) {
+	j := fill(t, t.TempDir(), 3)
+	copied := open(t, spoiled(t, j, "run-1", func(e journal.Entry) bool { return len(e.Writes) > 0 }))
+	b := backup(t, copied)
+	if _, err := copied.Compact(t.Context(), boltdb.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := faults(t, copied.Path()); len(got) != 0 {
+		t.Errorf("compacted it has faults: %v", got)
+	}
+	back, _ := restored(t, b)
+	if got, _ := faults(t, back.Path()); len(got) != 0 {
+		t.Errorf("restored it has faults: %v", got)
+	}
+	again, _ := restored(t, backup(t, back))
+	if got, _ := faults(t, again.Path()); len(got) != 0 {
+		t.Errorf("restored twice it has faults: %v", got)
+	}
+}

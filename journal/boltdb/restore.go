@@ -100,7 +100,7 @@ func restore(ctx context.Context, path string, r io.Reader, opts RestoreOptions)
 	if err := dropTwin(path); err != nil {
 		return done, err
 	}
-	h := header{schema: schema, id: from.Journal, created: time.Unix(0, from.Created)}
+	h := header{schema: schema, id: from.Journal, created: time.Unix(0, from.Created), repaired: from.Repaired}
 	rand.Read(h.incarnation[:])
 	b, err := newRebuild(path, h)
 	if err != nil {

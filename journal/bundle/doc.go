@@ -90,6 +90,8 @@ type Header struct {
 	Made int64 `cbor:"6,keyasint"`
 	// Run is the id of the run that it is of, "" for a backup.
 	Run string `cbor:"7,keyasint,omitempty"`
+	// Repaired says that the journal is a repaired copy, or was made of one: it may have tool state whose logs are lost.
+	Repaired bool `cbor:"8,keyasint,omitempty"`
 }
 
 // Log says which run the records that follow belong to, and the position of the first. A run may come several times: as far as
