@@ -118,6 +118,17 @@ func Chained(record []byte, before Digest) (hash Digest, err error) {
 	return hash, nil
 }
 
+// SaysImported says whether a record is one that says that its log was imported, wherever it was found: neither that it fits the chain
+// nor what is before it is looked at.
+func SaysImported(record []byte) bool {
+	var e struct {
+		Kind Kind   `cbor:"3,keyasint"`
+		Name string `cbor:"5,keyasint"`
+	}
+	const hash = len(Digest{})
+	return len(record) > hash && lenient.Unmarshal(record[hash:], &e) == nil && e.Kind == Record && e.Name == RecordImported
+}
+
 // lenient reads the version of an entry whose other fields this package may not know.
 var lenient = must(cbor.DecOptions{}.DecMode())
 

@@ -318,3 +318,43 @@ func TestWhatIsMadeOfARepairedJournalIsSound(t *testing.T) {
 		t.Errorf("restored twice it has faults: %v", got)
 	}
 }
+
+// A run that is driven elsewhere is not driven here because the record that says so was lost.
+func TestAnImportedRunIsNotDrivenOnceItIsRepaired(t *testing.T) {
+	for name, end := range map[string]bool{"unfinished": false, "finished": true} {
+		t.Run(name, func(t *testing.T) {
+			from := create(t, t.TempDir())
+			fillRun(t, from, "run-x", end)
+			b := export(t, from, "run-x")
+			for what, which := range map[string]func(journal.Entry) bool{
+				"the record":        func(e journal.Entry) bool { return e.Name == journal.RecordImported },
+				"an entry before":   func(e journal.Entry) bool { return e.Seq == 12 },
+				"the one before it": func(e journal.Entry) bool { return e.Seq == 21 },
+			} {
+				t.Run(what, func(t *testing.T) {
+					j := fill(t, t.TempDir(), 3)
+					if _, err := j.Import(t.Context(), bytes.NewReader(b), boltdb.ImportOptions{By: "me"}); err != nil {
+						t.Fatal(err)
+					}
+					copied := open(t, spoiled(t, j, "run-x", which))
+					if v, _, err := copied.Get(t.Context(), "run-x", "key"); what != "the record" && !errors.Is(err, journal.ErrNotFound) {
+						t.Errorf("the state of the other journal came with it: %q, %v", v, err)
+					}
+					for s, err := range copied.List(t.Context(), journal.Query{Run: "run-x"}) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						if s.Finished {
+							return
+						}
+						claim := journal.Entry{Kind: journal.Claimed, Time: s.Time, Owner: "me"}
+						confirm := journal.Entry{Kind: journal.Record, Name: journal.RecordConfirmed, Time: s.Time}
+						if err := copied.Append(t.Context(), "run-x", s.Len, confirm, claim); !errors.Is(err, journal.ErrImported) {
+							t.Errorf("claimed: %v, want %v", err, journal.ErrImported)
+						}
+					}
+				})
+			}
+		})
+	}
+}

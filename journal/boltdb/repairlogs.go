@@ -18,8 +18,9 @@ type unfolded struct {
 	err    error
 	// pieces are candidates for what comes next, by position, as salvage found them.
 	pieces map[uint64][][]byte
-	// wrote says that it has changed tool state, imported that this was the state of another journal.
-	wrote, imported bool
+	// wrote says that it has changed tool state, imported that this was the state of another journal, elsewhere that what says so
+	// is not among what could be kept.
+	wrote, imported, elsewhere bool
 }
 
 // logs copies what the tree has of the runs, and keeps in mind what is missing.
@@ -253,6 +254,7 @@ func (r *repairer) close() error {
 			}
 			r.Found++
 		}
+		u.elsewhere = r.elsewhere(u)
 		u.pieces = nil
 		if err := r.finish(u); err != nil {
 			return err
@@ -264,6 +266,35 @@ func (r *repairer) close() error {
 	}
 	slices.SortFunc(r.Unclear, func(a, b Key) int { return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Key, b.Key)) })
 	return nil
+}
+
+// elsewhere says whether a run was imported, as far as what is left behind what was kept of it shows.
+func (r *repairer) elsewhere(u *unfolded) bool {
+	if u.imported || u.listed != nil && u.listed.Imported {
+		return !u.imported
+	}
+	for _, records := range u.pieces {
+		if slices.ContainsFunc(records, journal.SaysImported) {
+			return true
+		}
+	}
+	if !r.tree {
+		return false
+	}
+	t, err := r.p.bucket(entriesBucket)
+	if err != nil {
+		return false
+	}
+	prefix := append([]byte(u.s.Run), 0)
+	for e, err := range t.from(entryKey(u.s.Run, u.s.Len)) {
+		switch {
+		case bytes.Compare(e.key, behind(u.s.Run)) >= 0:
+			return false
+		case err == nil && bytes.HasPrefix(e.key, prefix) && journal.SaysImported(e.value):
+			return true
+		}
+	}
+	return false
 }
 
 func longest(pieces map[uint64][][]byte) (n uint64) {
@@ -319,25 +350,38 @@ func (r *repairer) finish(u *unfolded) error {
 		}
 		return putGone(r.tx, g)
 	}
-	if u.wrote && !u.imported {
+	if u.wrote && !u.imported && !u.elsewhere {
 		if err := r.written(s.Run, s.Len); err != nil {
 			return err
 		}
 	}
-	if !s.Finished {
-		e := journal.Entry{Kind: journal.Restored, Time: max(r.opts.Now().UnixNano(), s.Time), By: r.opts.By,
-			Note: fmt.Sprintf("repaired: %d of %d entries were kept", s.Len, u.of)}
-		x, err := journal.Extend(s, s.Len, []journal.Entry{e}, func(journal.Step, uint8) (bool, error) { return false, nil })
+	if more := r.said(u); len(more) > 0 {
+		x, err := journal.Extend(s, s.Len, more, func(journal.Step, uint8) (bool, error) { return false, nil })
 		if err != nil {
 			return err
 		}
-		r.Restored++
-		if err := r.enter(s.Run, x.Entries[0], x.Records[0]); err != nil {
-			return err
+		for i, e := range x.Entries {
+			if err := r.enter(s.Run, e, x.Records[i]); err != nil {
+				return err
+			}
 		}
 		s = x.State
 	}
 	return errors.Join(putState(r.tx, s), r.room(1024))
+}
+
+// said returns what is appended to a run that was kept: that it may be older than the world where it is not finished, and that it was
+// imported, since it would be driven in two places otherwise.
+func (r *repairer) said(u *unfolded) (more []journal.Entry) {
+	at := max(r.opts.Now().UnixNano(), u.s.Time)
+	if !u.s.Finished {
+		r.Restored++
+		more = append(more, journal.Entry{Kind: journal.Restored, Time: at, By: r.opts.By, Note: fmt.Sprintf("repaired: %d of %d entries were kept", u.s.Len, u.of)})
+	}
+	if u.elsewhere {
+		more = append(more, journal.Entry{Kind: journal.Record, Name: journal.RecordImported, Time: at, By: r.opts.By, Note: "repaired: what says so was not kept"})
+	}
+	return more
 }
 
 // lengthOf returns how long a log is known to have been by the entries behind a position.
