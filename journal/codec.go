@@ -129,6 +129,16 @@ func SaysImported(record []byte) bool {
 	return len(record) > hash && lenient.Unmarshal(record[hash:], &e) == nil && e.Kind == Record && e.Name == RecordImported
 }
 
+// NamedBy are the blobs that a record names, wherever it was found: neither that it fits the chain nor what is before it is looked at.
+func NamedBy(record []byte) []Digest {
+	var e Entry
+	const hash = len(Digest{})
+	if len(record) <= hash || lenient.Unmarshal(record[hash:], &e) != nil {
+		return nil
+	}
+	return e.Names()
+}
+
 // lenient reads the version of an entry whose other fields this package may not know.
 var lenient = must(cbor.DecOptions{}.DecMode())
 

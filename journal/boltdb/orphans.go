@@ -31,6 +31,9 @@ func (c *collector) orphans(ctx context.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, c.j.dropNotes(ctx, n.id)) }()
 	}
+	if err := n.replaced(ctx, c.j.path); err != nil {
+		return fmt.Errorf("look which blobs a replaced journal needs: %w", err)
+	}
 	for from := []byte(nil); ; c.progress() {
 		if from, err = n.some(ctx, from); err != nil {
 			return err
@@ -121,6 +124,49 @@ type names struct {
 	id    []byte          // of the notes; nil when there are none
 	skip  map[string]bool // runs that do not count
 	named map[journal.Digest]struct{}
+}
+
+// replaced adds what is named by the journals beside path that a restore has replaced: they share its blobs. What is left of one that is
+// damaged counts as well, and what is stale in it.
+func (n *names) replaced(ctx context.Context, path string) error {
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if !strings.HasPrefix(file.Name(), filepath.Base(path)+replacedSuffix) || !file.Type().IsRegular() {
+			continue
+		}
+		f, err := openToRead(filepath.Join(filepath.Dir(path), file.Name()))
+		if err != nil {
+			return err
+		}
+		if err = errors.Join(n.readReplaced(ctx, f), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *names) readReplaced(ctx context.Context, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var p *pages
+	if m, _, err := bestMeta(f, info.Size()); err == nil {
+		p = newPages(f, info.Size(), m)
+	} else if p = guessPages(f, info.Size()); p == nil {
+		return nil // it is no journal, or nothing is left of it
+	}
+	return p.salvage(func(x piece) error {
+		if _, _, ok := entryOf(x.key); ok {
+			for _, d := range journal.NamedBy(x.value) {
+				n.named[d] = struct{}{}
+			}
+		}
+		return ctx.Err()
+	})
 }
 
 // some adds what the entries of all logs name, some of them behind a key, and returns the last key, nil when there are no more.

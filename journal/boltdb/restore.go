@@ -21,6 +21,9 @@ import (
 // ErrOccupied: there is something at the place of the journal, and nobody said that it may be replaced. It was not touched.
 var ErrOccupied = errors.New("there is a journal already")
 
+// replacedSuffix follows the name of a journal that was replaced, and comes before when that was.
+const replacedSuffix = ".replaced-"
+
 // ErrOtherBundle: it is a bundle of the other sort: of one run where a backup is wanted, or a backup where one run is.
 var ErrOtherBundle = errors.New("a bundle of another sort")
 
@@ -285,7 +288,7 @@ func (b *rebuild) place(path string, opts RestoreOptions, now time.Time) (kept s
 		return "", err
 	}
 	if _, err := lstat(path); err == nil {
-		kept = path + ".replaced-" + now.UTC().Format("20060102T150405.000000000Z")
+		kept = path + replacedSuffix + now.UTC().Format("20060102T150405.000000000Z")
 		if err := keepUnder(path, kept); err != nil {
 			return "", fmt.Errorf("keep what is there as %s: %w", kept, err)
 		}
@@ -322,7 +325,7 @@ func dropTwin(path string) error {
 		return err
 	}
 	for _, f := range files {
-		if !strings.HasPrefix(f.Name(), filepath.Base(path)+".replaced-") {
+		if !strings.HasPrefix(f.Name(), filepath.Base(path)+replacedSuffix) {
 			continue
 		}
 		twin := filepath.Join(filepath.Dir(path), f.Name())

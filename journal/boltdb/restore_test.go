@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -214,5 +215,44 @@ func TestWhatIsNoFileIsNotReplaced(t *testing.T) {
 	}
 	if _, err := boltdb.Restore(t.Context(), filepath.Join(file, "journal.db"), bytes.NewReader(b), boltdb.RestoreOptions{}); err == nil {
 		t.Error("a journal was made below a file")
+	}
+}
+
+// A journal that was replaced is kept, and so are its blobs, as long as it lies there: it may have what the backup has not.
+func TestTheBlobsOfAReplacedJournalAreNotCollected(t *testing.T) {
+	for _, how := range []string{"whole", "damaged"} {
+		t.Run(how, func(t *testing.T) {
+			j := fill(t, t.TempDir(), 2)
+			b := backup(t, j)
+			fillRun(t, j, "later", false)
+			if _, _, err := j.Put(t.Context(), strings.NewReader("nobody's")); err != nil {
+				t.Fatal(err)
+			}
+			j.Close()
+			if how == "damaged" {
+				image, err := os.ReadFile(j.Path())
+				if err != nil {
+					t.Fatal(err)
+				}
+				clear(image[:2*os.Getpagesize()]) // both headers
+				place(t, j.Path(), image)
+			}
+			done, err := boltdb.Restore(t.Context(), j.Path(), bytes.NewReader(b), boltdb.RestoreOptions{Force: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			put := open(t, j.Path())
+			dry := collect(t, put, boltdb.CollectOptions{DryRun: true})
+			got := collect(t, put, boltdb.CollectOptions{})
+			if !stored(t, put, strings.Repeat("later", 50)) || got.Blobs != 1 || dry.Blobs != 1 || stored(t, put, "nobody's") {
+				t.Errorf("got %+v, dry %+v; want the blob of the replaced journal to stay", got, dry)
+			}
+			if err := os.Remove(done.Kept); err != nil {
+				t.Fatal(err)
+			}
+			if got := collect(t, put, boltdb.CollectOptions{}); got.Blobs != 1 {
+				t.Errorf("once it is gone: %+v, want its blob to go", got)
+			}
+		})
 	}
 }
