@@ -137,7 +137,7 @@ func (a *app) repairInto(ctx context.Context, path, to, by string) error {
 		return err
 	}
 	of := &app{configDir: a.configDir, journalPath: to}
-	if len(n.Dropped) == 0 && len(n.Blobs) == 0 && len(n.Unclear) == 0 && n.LostValues == 0 {
+	if len(n.Dropped) == 0 && len(n.Blobs) == 0 && len(n.Unclear) == 0 && n.LostValues == 0 && !n.Unread {
 		a.say("nothing is missing. next: %s", of.cmd("ls --unfinished"))
 		return nil
 	}
@@ -167,6 +167,11 @@ func (a *app) repaired(n boltdb.Repaired) error {
 	for _, k := range n.Unclear {
 		if err := a.either(map[string]any{"unclear": k.Key, "space": k.Space},
 			"unclear  key %s of %s: its value is what a log says, and may be older\n", toolabi.CleanLine(quoted(k.Key), 300), toolabi.CleanLine(quoted(k.Space), 300)); err != nil {
+			return err
+		}
+	}
+	if n.Unread {
+		if err := a.either(map[string]any{"unread": true}, "unread   a part of the file: runs and keys that were only there are missing, and nobody can say which\n"); err != nil {
 			return err
 		}
 	}

@@ -42,6 +42,9 @@ type Repaired struct {
 	// LostValues counts stored values that were damaged.
 	Unclear    []Key
 	LostValues uint64
+	// Unread says that a part of the file could not be read to which something led: runs, removed runs and keys that were only there are
+	// missing, and nobody can say which.
+	Unread bool
 }
 
 // Dropped is a run of which not everything was kept.
@@ -154,20 +157,24 @@ func (r *repairer) open(f *os.File, size int64) error {
 		if r.p = guessPages(f, size); r.p == nil {
 			return err
 		}
-		r.doubtful, r.older = true, true
+		r.unread()
+		r.older = true
 	case err != nil:
 		return err
 	default:
 		r.p, r.tree = newPages(f, size, m), true
 		r.older = wrong != nil
-		r.doubtful = r.older || r.p.count < m.pgid
+		r.doubtful = r.older
+		if r.p.count < m.pgid {
+			r.unread()
+		}
 		r.p.account(m.freelist, func(error) { r.doubtful = true })
 	}
 	if r.tree {
 		if err = r.h.readPages(r.p); err == nil || errors.Is(err, journal.ErrNewer) {
 			return err
 		}
-		r.doubtful = true
+		r.unread()
 		if errors.Is(err, journal.ErrForeign) && !r.older {
 			return err
 		}
@@ -175,6 +182,9 @@ func (r *repairer) open(f *os.File, size int64) error {
 	r.h, err = r.p.salvageHeader()
 	return err
 }
+
+// unread notes that something cannot be read that the file leads to.
+func (r *repairer) unread() { r.doubtful, r.Unread = true, true }
 
 // write makes the copy, without giving it its name.
 func (r *repairer) write(dir, base string) (name string, err error) {
@@ -258,12 +268,14 @@ func (r *repairer) each(bucket []byte, fn func(e element) error) error {
 	}
 	t, err := r.p.bucket(bucket)
 	if err != nil {
-		r.doubtful = r.doubtful || !errors.Is(err, journal.ErrNotFound) || r.h.schema >= schema
+		if !errors.Is(err, journal.ErrNotFound) || r.h.schema >= schema {
+			r.unread()
+		}
 		return nil
 	}
 	for e, err := range t.from(nil) {
 		if err != nil {
-			r.doubtful = true
+			r.unread()
 			continue
 		}
 		if err := fn(e); err != nil {
@@ -291,7 +303,7 @@ func (r *repairer) gone() error {
 	return r.each(goneBucket, func(e element) error {
 		g, err := decodeGone(e.key, e.value)
 		if err != nil {
-			r.doubtful = true
+			r.unread()
 			return nil
 		}
 		g.Rest = false // nothing of it is copied

@@ -358,3 +358,41 @@ func TestAnImportedRunIsNotDrivenOnceItIsRepaired(t *testing.T) {
 		})
 	}
 }
+
+// Wherever a journal is cut off, its repair says what is missing, or at least that something may be.
+func TestARepairOfWhatIsCutOffSaysSo(t *testing.T) {
+	image, _ := sample(t)
+	page := os.Getpagesize()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "journal.db")
+	place(t, path, image)
+	was := logs(t, path)
+	unread := 0
+	for n := 3; n < len(image)/page; n++ {
+		cut := filepath.Join(t.TempDir(), "journal.db")
+		place(t, cut, image[:n*page])
+		to := filepath.Join(t.TempDir(), "copy.db")
+		done, err := boltdb.Repair(t.Context(), cut, to, boltdb.RepairOptions{})
+		if errors.Is(err, journal.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := 0
+		for run := range logs(t, to) {
+			if _, ok := was[run]; ok {
+				kept++
+			}
+		}
+		if kept+len(done.Dropped) < len(was) && !done.Unread {
+			t.Errorf("%d pages of %d: %d runs are kept, %d dropped, of %d, and nothing says that some are missing", n, len(image)/page, kept, len(done.Dropped), len(was))
+		}
+		if done.Unread {
+			unread++
+		}
+	}
+	if unread == 0 {
+		t.Error("no cut leaves anything unread: this test shows nothing")
+	}
+}
