@@ -51,7 +51,14 @@ func (a *app) writeBundle(c *cobra.Command, file string, force bool, write func(
 		}
 		return write(outputWriter{a})
 	}
-	err := bundle.Write(c.Context(), file, force, write)
+	path, err := a.journal()
+	if err != nil {
+		return err
+	}
+	if boltdb.Belongs(file, path) {
+		return usage(c, "%s belongs to the journal itself: name another FILE", toolabi.CleanLine(file, 300))
+	}
+	err = bundle.Write(c.Context(), file, force, write)
 	if errors.Is(err, fs.ErrExist) {
 		return occupied{err}
 	}

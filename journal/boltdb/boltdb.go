@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -124,6 +126,18 @@ func Create(ctx context.Context, path string, opts Options) (*Journal, error) {
 		}
 	}
 	return Open(ctx, path, opts)
+}
+
+// Belongs says whether file is the file of a journal at path, or one of the locks beside it: what nothing else may be put in the place
+// of. Neither need be there.
+func Belongs(file, path string) bool {
+	one, err1 := os.Stat(filepath.Dir(file))
+	other, err2 := os.Stat(filepath.Dir(path))
+	if err1 != nil || err2 != nil || !os.SameFile(one, other) {
+		return false
+	}
+	rest, ok := strings.CutPrefix(filepath.Base(file), filepath.Base(path))
+	return ok && slices.Contains([]string{"", ".lock", ".wait", ".copy", ".pins.lock"}, rest)
 }
 
 // Path returns the journal's absolute path.
