@@ -53,7 +53,7 @@ func (j *Journal) backup(ctx context.Context, w io.Writer, opts CopyOptions) (co
 	told, err := j.copyTo(ctx, bundled{b}, opts.Progress, func(c *copier) error {
 		return c.finish(ctx, func(most int) error {
 			var rest *part
-			err := j.update(ctx, func(tx *bbolt.Tx) (err error) {
+			err := j.lessen(ctx, func(tx *bbolt.Tx) (err error) {
 				if rest, err = c.remaining(tx, most); err != nil {
 					return err
 				}

@@ -99,7 +99,7 @@ type copier struct {
 // copyTo copies everything but blobs. last makes the last pass; see finish.
 func (j *Journal) copyTo(ctx context.Context, to sink, progress func(Progress), last func(*copier) error) (told Progress, err error) {
 	c := &copier{j: j, to: to, progress: progress}
-	if c.id, err = j.beginNotes(ctx, j.update); err != nil {
+	if c.id, err = j.beginNotes(ctx); err != nil {
 		return c.told, err
 	}
 	defer func() {

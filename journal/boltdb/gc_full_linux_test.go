@@ -54,3 +54,40 @@ func TestAFullDiskCanBeCollected(t *testing.T) {
 	}
 	whole(t, j.Path())
 }
+
+// A journal on a full disk can be backed up to another one: there is hardly a better reason to.
+func TestAJournalOnAFullDiskIsBackedUp(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: filling a disk needs root")
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
+		t.Skip("SKIPPED: no disk to fill: ", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	j, err := boltdb.Create(t.Context(), filepath.Join(dir, "journal.db"), boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	fillRun(t, j, "old", true)
+	fillRun(t, j, "other", false)
+	release, err := boltdb.Maintain(t.Context(), j, "nothing") // so that the file of that lock is there
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	f, err := os.Create(filepath.Join(dir, "other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b := make([]byte, 4096); err == nil; {
+		_, err = f.Write(b)
+	}
+	f.Close()
+	in := look(t, j)
+	back, _ := restored(t, backup(t, j))
+	if got := look(t, back); !got.equal(in) {
+		t.Errorf("put back was %+v, want %+v", got, in)
+	}
+}

@@ -61,15 +61,12 @@ type note struct {
 	from uint64
 }
 
-// changer is update or lessen.
-type changer = func(context.Context, func(*bbolt.Tx) error) error
-
 // beginNotes makes the bucket of a copy.
-func (j *Journal) beginNotes(ctx context.Context, change changer) (id []byte, err error) {
+func (j *Journal) beginNotes(ctx context.Context) (id []byte, err error) {
 	var b [16]byte
 	rand.Read(b[:])
 	id = []byte(hex.EncodeToString(b[:]))
-	return id, change(ctx, func(tx *bbolt.Tx) error {
+	return id, j.lessen(ctx, func(tx *bbolt.Tx) error {
 		copies, err := tx.CreateBucketIfNotExists(copiesBucket)
 		if err != nil {
 			return err
@@ -161,7 +158,7 @@ func (j *Journal) update(ctx context.Context, fn func(*bbolt.Tx) error) error {
 	return j.change(ctx, reserved, fn)
 }
 
-// lessen is update for what makes room in the end: it is tried as well where there is little left.
+// lessen is update for what leaves no more than it has found in the end: it is tried as well where there is little left.
 func (j *Journal) lessen(ctx context.Context, fn func(*bbolt.Tx) error) error {
 	return j.change(ctx, 0, fn)
 }

@@ -26,7 +26,7 @@ const atOnce = 256
 func (c *collector) orphans(ctx context.Context) (err error) {
 	n := names{j: c.j, skip: c.going, named: map[journal.Digest]struct{}{}}
 	if !c.opts.DryRun {
-		if n.id, err = c.j.beginNotes(ctx, c.j.lessen); err != nil {
+		if n.id, err = c.j.beginNotes(ctx); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, c.j.dropNotes(ctx, n.id)) }()
