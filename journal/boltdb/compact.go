@@ -45,9 +45,16 @@ func (j *Journal) compact(ctx context.Context, opts CopyOptions) (done Compacted
 	if done.Before, err = sizeOf(j.path); err != nil {
 		return done, err
 	}
+	info, err := lstat(j.path)
+	if err != nil {
+		return done, err
+	}
 	b, err := newRebuild(j.path, j.gate.known())
 	if err != nil {
 		return done, err
+	}
+	if err := likeness(b.path, info); err != nil {
+		return done, errors.Join(fmt.Errorf("make the new file belong to whom the old one belongs: %w", err), b.drop())
 	}
 	_, err = j.copyTo(ctx, b, opts.Progress, func(c *copier) error {
 		return c.finish(ctx, func(most int) error {
