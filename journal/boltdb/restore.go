@@ -87,7 +87,7 @@ func restore(ctx context.Context, path string, r io.Reader, opts RestoreOptions)
 	if err := vacant(path, opts.Force); err != nil {
 		return done, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := makeDirs(filepath.Dir(path)); err != nil {
 		return done, err
 	}
 	if opts.BusyTimeout <= 0 {
