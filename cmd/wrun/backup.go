@@ -39,7 +39,7 @@ The file holds what runs were given and what came of them. It is readable by its
 			})
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "replace FILE when it is there")
+	c.Flags().BoolVar(&force, "force", false, "replace FILE when it is a bundle that is there")
 	return c
 }
 

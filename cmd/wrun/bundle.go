@@ -42,6 +42,9 @@ func (a *app) bundleProblem(err error) (problem, bool) {
 
 // writeBundle writes a bundle to a file, or to standard output for "-".
 func (a *app) writeBundle(c *cobra.Command, file string, force bool, write func(io.Writer) error) error {
+	if file == "" {
+		return usage(c, "the FILE has no name")
+	}
 	if file == "-" {
 		if f, ok := a.out.(*os.File); ok && isTerminal(f) {
 			return usage(c, "a bundle is not written to a terminal: name a FILE")

@@ -168,7 +168,7 @@ flag a copy of the file is kept beside it, and the journal is brought up to date
 older versions of wrun refuse it from then on.`}
 
 	codeOccupied = code{"W0311", exitUsage, "there is something already", `
-Nothing is replaced that is not named. --force replaces the file of a bundle. Where a journal is
+Nothing is replaced that is not named. --force replaces a bundle, and no other file. Where a journal is
 in the place of the one that is restored, --force puts it aside under another name, beside it.`}
 	codeNotBundle = code{"W0312", exitUsage, "not a bundle of that sort", `
 "wrun backup" and "wrun export" write bundles: the first of a whole journal, which "wrun restore"

@@ -41,6 +41,6 @@ The file holds what the run was given and what came of it. It is readable by its
 			})
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "replace FILE when it is there")
+	c.Flags().BoolVar(&force, "force", false, "replace FILE when it is a bundle that is there")
 	return c
 }

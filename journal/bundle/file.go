@@ -11,11 +11,11 @@ import (
 )
 
 // Write makes a bundle of what write writes, in a file of this name, whole or not at all: under another name beside it, synced, read
-// back and checked, and only then under its own. A file that is there already is not replaced unless force says so, and then only a
-// regular file or a link, which is not followed. It is readable by its owner alone. A process that is killed meanwhile leaves the other
-// name behind, which begins with a dot and ends in .tmp.
+// back and checked, and only then under its own. A bundle that is there already is not replaced unless force says so; anything else that is
+// there is never replaced: a journal, say, or a link that leads to standard output. It is readable by its owner alone. A process that is
+// killed meanwhile leaves the other name behind, which begins with a dot and ends in .tmp.
 //
-// Errors: fs.ErrExist, those of write and Check, ctx.Err().
+// Errors: fs.ErrExist for a bundle, a *fs.PathError for anything else that is there, those of write and Check, ctx.Err().
 func Write(ctx context.Context, path string, force bool, write func(io.Writer) error) (err error) {
 	if err := vacant(path, force); err != nil {
 		return err
@@ -53,25 +53,27 @@ func vacant(path string, force bool) error {
 		return nil
 	case err != nil:
 		return err
-	case info.Mode().IsRegular() || info.Mode()&fs.ModeSymlink != 0:
-		if force {
-			return nil
-		}
+	case info.Mode()&fs.ModeSymlink != 0:
+		return &fs.PathError{Op: "write", Path: path, Err: errors.New("it is a symbolic link; name the file itself, or - for standard output")}
+	case !info.Mode().IsRegular():
+		return &fs.PathError{Op: "write", Path: path, Err: errors.New("it is no regular file")}
+	case !Is(path):
+		return &fs.PathError{Op: "write", Path: path, Err: errors.New("there is a file that is no bundle, and is not replaced; give another name")}
+	case !force:
 		return &fs.PathError{Op: "write", Path: path, Err: fs.ErrExist}
 	}
-	return &fs.PathError{Op: "write", Path: path, Err: errors.New("it is no regular file")}
+	return nil
 }
 
 // place gives a file its name. A link does not replace anything that has come there meanwhile; not every file system has them.
 func place(tmp, path string, force bool) error {
 	if !force {
-		err := os.Link(tmp, path)
-		if err == nil || errors.Is(err, fs.ErrExist) {
+		if err := os.Link(tmp, path); err == nil || errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := vacant(path, false); err != nil {
-			return err
-		}
+	}
+	if err := vacant(path, force); err != nil { // it may have come meanwhile
+		return err
 	}
 	return os.Rename(tmp, path)
 }

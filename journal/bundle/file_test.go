@@ -13,7 +13,7 @@ import (
 )
 
 func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
-	good := write(t, small)
+	good, old := write(t, small), write(t)
 	whole := func(w io.Writer) error { _, err := w.Write(good); return err }
 	full := errors.New("the disk is full")
 	for name, c := range map[string]struct {
@@ -26,13 +26,17 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 		"cut off":              {nil, false, func(w io.Writer) error { _, err := w.Write(good[:len(good)-1]); return err }, bundle.ErrDamaged},
 		"changed on the way":   {nil, false, func(w io.Writer) error { _, err := w.Write(append([]byte("x"), good...)); return err }, bundle.ErrForeign},
 		"a full disk":          {nil, false, func(io.Writer) error { return full }, full},
-		"there already":        {func(p string) error { return os.WriteFile(p, []byte("mine"), 0o600) }, false, whole, fs.ErrExist},
-		"replaced":             {func(p string) error { return os.WriteFile(p, []byte("mine"), 0o600) }, true, whole, nil},
-		"replaced by nothing":  {func(p string) error { return os.WriteFile(p, []byte("mine"), 0o600) }, true, func(io.Writer) error { return full }, full},
+		"there already":        {func(p string) error { return os.WriteFile(p, old, 0o600) }, false, whole, fs.ErrExist},
+		"replaced":             {func(p string) error { return os.WriteFile(p, old, 0o600) }, true, whole, nil},
+		"replaced by nothing":  {func(p string) error { return os.WriteFile(p, old, 0o600) }, true, func(io.Writer) error { return full }, full},
+		"no bundle":            {func(p string) error { return os.WriteFile(p, []byte("mine"), 0o600) }, false, whole, fs.ErrInvalid},
+		"no bundle, by force":  {func(p string) error { return os.WriteFile(p, []byte("mine"), 0o600) }, true, whole, fs.ErrInvalid},
+		"empty, by force":      {func(p string) error { return os.WriteFile(p, nil, 0o600) }, true, whole, fs.ErrInvalid},
 		"a directory":          {func(p string) error { return os.Mkdir(p, 0o700) }, true, whole, fs.ErrInvalid},
-		"a link":               {func(p string) error { return os.Symlink(filepath.Join(filepath.Dir(p), "other"), p) }, false, whole, fs.ErrExist},
-		"a link, replaced":     {func(p string) error { return os.Symlink(filepath.Join(filepath.Dir(p), "other"), p) }, true, whole, nil},
+		"a link":               {func(p string) error { return os.Symlink(filepath.Join(filepath.Dir(p), "other"), p) }, false, whole, fs.ErrInvalid},
+		"a link, by force":     {func(p string) error { return os.Symlink(filepath.Join(filepath.Dir(p), "other"), p) }, true, whole, fs.ErrInvalid},
 		"comes while we write": {nil, false, nil, fs.ErrExist},
+		"comes, by force":      {nil, true, nil, fs.ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -62,13 +66,13 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || c.want != fs.ErrInvalid && !errors.Is(err, c.want) {
+			if err == nil || c.want != fs.ErrInvalid && !errors.Is(err, c.want) || c.want == fs.ErrInvalid && errors.Is(err, fs.ErrExist) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 			if len(files) != before {
 				t.Errorf("it leaves %v", files)
 			}
-			if b, err := os.ReadFile(path); err == nil && string(b) != "mine" {
+			if b, err := os.ReadFile(path); err == nil && string(b) != "mine" && len(b) > 0 && !bytes.Equal(b, old) {
 				t.Errorf("what was there has %d other bytes", len(b))
 			}
 		})
