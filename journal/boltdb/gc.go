@@ -20,7 +20,7 @@ type CollectOptions struct {
 	Undoes func(run string) string
 	// DryRun removes nothing and counts what would be removed.
 	DryRun bool
-	// OnRemove is told of each run that is about to be removed, or would be.
+	// OnRemove is told of each run that was removed, or would be.
 	OnRemove func(*journal.State)
 	// Progress is told now and then what was done so far.
 	Progress func(Collected)
@@ -161,11 +161,6 @@ func (c *collector) remove(ctx context.Context, some []*journal.State, now int64
 	if err := c.j.view(ctx, judge); err != nil {
 		return err
 	}
-	for _, s := range going {
-		if c.opts.OnRemove != nil {
-			c.opts.OnRemove(s)
-		}
-	}
 	if !c.opts.DryRun && len(going) > 0 {
 		err := c.j.lessen(ctx, func(tx *bbolt.Tx) error {
 			if err := judge(tx); err != nil {
@@ -185,6 +180,9 @@ func (c *collector) remove(ctx context.Context, some []*journal.State, now int64
 	}
 	var runs []string
 	for _, s := range going {
+		if c.opts.OnRemove != nil {
+			c.opts.OnRemove(s)
+		}
 		runs = append(runs, s.Run)
 		c.Entries += s.Len
 		c.going[s.Run] = c.opts.DryRun

@@ -64,32 +64,44 @@ func (j *Journal) Owner() (string, error) {
 	if o.id != "" {
 		return o.id, nil
 	}
+	if err := j.register(); err != nil {
+		return "", fmt.Errorf("register as an owner: %w", noSpace(err))
+	}
+	return o.id, nil
+}
+
+// register makes the file of the owner. It wants the owner's mu held. What fails leaves no file.
+func (j *Journal) register() error {
+	o := &j.owner
 	if err := os.Mkdir(o.dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return "", fmt.Errorf("register as an owner: %w", err)
+		return err
 	}
 	j.sweepRooms()
 	if _, err := j.sweepOwners(sweepFrom, false); err != nil {
-		return "", err
+		return err
 	}
 	var b [16]byte
 	rand.Read(b[:])
 	id := hex.EncodeToString(b[:])
 	f, err := os.OpenFile(filepath.Join(o.dir, id), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("register as an owner: %w", err)
+		return err
 	}
 	ok, err := tryLock(f, true)
-	if err == nil && ok {
-		_, err = fmt.Fprintf(f, "%d %d\n", os.Getpid(), j.now().UnixNano())
+	switch {
+	case err != nil:
+	case !ok:
+		err = fmt.Errorf("%s is locked by another process", f.Name())
+	default:
+		if _, err = fmt.Fprintf(f, "%d %d\n", os.Getpid(), j.now().UnixNano()); err == nil {
+			err = o.syncName()
+		}
 	}
-	if err != nil || !ok {
-		return "", errors.Join(fmt.Errorf("register as an owner: lock obtained: %t", ok), err, f.Close())
-	}
-	if err := o.syncName(); err != nil {
-		return "", errors.Join(fmt.Errorf("register as an owner: %w", err), f.Close(), os.Remove(f.Name()))
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	o.id, o.file = id, f
-	return id, nil
+	return nil
 }
 
 // syncName makes sure that the file's name is there after a crash. A claim without it would be one of which nobody could tell

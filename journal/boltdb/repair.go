@@ -187,21 +187,21 @@ func (r *repairer) open(f *os.File, size int64) error {
 func (r *repairer) unread() { r.doubtful, r.Unread = true, true }
 
 // write makes the copy, without giving it its name.
-func (r *repairer) write(dir, base string) (name string, err error) {
+func (r *repairer) write(dir, base string) (_ string, err error) {
 	f, err := os.CreateTemp(dir, "."+base+".*.tmp")
 	if err != nil {
 		return "", err
 	}
-	name = f.Name()
+	tmp := f.Name()
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(name))
+			err = errors.Join(err, os.Remove(tmp))
 		}
 	}()
 	if err := f.Close(); err != nil {
 		return "", err
 	}
-	if r.db, err = openBolt(name, time.Now().Add(time.Second), nil); err != nil {
+	if r.db, err = openBolt(tmp, time.Now().Add(time.Second), nil); err != nil {
 		return "", err
 	}
 	r.db.NoSync = true // it is synced as a whole, before it has a name
@@ -215,7 +215,7 @@ func (r *repairer) write(dir, base string) (name string, err error) {
 	if err = errors.Join(err, r.db.Close()); err != nil {
 		return "", err
 	}
-	return name, nil
+	return tmp, nil
 }
 
 func (r *repairer) fill() error {

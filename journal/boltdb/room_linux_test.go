@@ -14,6 +14,86 @@ import (
 	"github.com/wrun-dev/wrun/journal/boltdb"
 )
 
+// full mounts a file system of eight megabytes, runs prepare in it, and fills it to the last byte.
+func full(t *testing.T, prepare func(dir string)) (dir string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: filling a disk needs root")
+	}
+	dir = t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=8m"); err != nil {
+		t.Skip("SKIPPED: no disk to fill: ", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	prepare(dir)
+	f, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestAnOwnerThatFindsNoSpaceIsToldSo(t *testing.T) {
+	var j *boltdb.Journal
+	dir := full(t, func(dir string) { j = create(t, dir) })
+	_, err := j.Owner()
+	if !errors.Is(err, journal.ErrNoSpace) {
+		t.Errorf("got %v, want %v", err, journal.ErrNoSpace)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.owners", "*")); len(left) > 0 {
+		t.Errorf("it leaves %v", left)
+	}
+	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
+		t.Fatal(err)
+	}
+	if id, err := j.Owner(); id == "" || err != nil {
+		t.Errorf("with space there is %q, %v", id, err)
+	}
+}
+
+func TestARepairThatFindsNoSpaceLeavesNothing(t *testing.T) {
+	j := create(t, t.TempDir())
+	if err := j.Append(t.Context(), "r", 0, created()); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := full(t, func(string) {})
+	_, err := boltdb.Repair(t.Context(), j.Path(), filepath.Join(dir, "copy.db"), boltdb.RepairOptions{})
+	if !errors.Is(err, journal.ErrNoSpace) || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v, want %v and nothing else", err, journal.ErrNoSpace)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("it leaves %v", left)
+	}
+}
+
+// A removal that finds no space has removed no run, and has not said so.
+func TestACollectionThatFindsNoSpaceNamesNoRun(t *testing.T) {
+	var j *boltdb.Journal
+	dir := full(t, func(dir string) { j = fill(t, dir, 6) })
+	var said []string
+	opts := boltdb.CollectOptions{Keep: always, OnRemove: func(s *journal.State) { said = append(said, s.Run) }}
+	n, err := j.Collect(t.Context(), opts)
+	if !errors.Is(err, journal.ErrNoSpace) || len(said) > 0 || n.Runs > 0 {
+		t.Errorf("got %v, and %v and %d runs are said to be removed", err, said, n.Runs)
+	}
+	if err := os.Remove(filepath.Join(dir, "fill")); err != nil {
+		t.Fatal(err)
+	}
+	if n := collect(t, j, opts); n.Runs != 3 || len(said) != 3 {
+		t.Errorf("with space %d are removed, and %v named", n.Runs, said)
+	}
+}
+
 // A restore belongs to no handle, and has no room to take from: where a blob finds no space it is refused.
 func TestARestoreWhoseBlobsFindNoSpaceIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
