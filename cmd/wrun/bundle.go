@@ -22,6 +22,9 @@ import (
 
 // bundleProblem knows what can be wrong with a bundle.
 func (a *app) bundleProblem(err error) (problem, bool) {
+	if lost := (*codedError)(nil); errors.As(err, &lost) && lost.code == codeOutput { // standard output is full, and not the journal's disk
+		return problem{code: codeOutput}, true
+	}
 	for _, k := range []struct {
 		is   error
 		code code
@@ -160,7 +163,16 @@ func namesBundle(run string) bool {
 // own, which is removed again. f is given the run's id.
 func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run string) error) (err error) {
 	if !namesBundle(run) {
-		return a.with(ctx, false, func(h *wrun.Host) error { return f(h, run) })
+		if strings.ContainsAny(run, `/\`) { // no run has such an id
+			return a.noBundle(run)
+		}
+		err := a.with(ctx, false, func(h *wrun.Host) error { return f(h, run) })
+		if strings.HasSuffix(run, ".wrun") && (errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrNoJournal)) {
+			if wrong := a.noBundle(run); !errors.Is(wrong, fs.ErrNotExist) {
+				return wrong
+			}
+		}
+		return err
 	}
 	in, err := os.Open(run)
 	if err != nil {
@@ -185,6 +197,15 @@ func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run 
 		a.bundled = true
 		return f(h, imported.Run)
 	})
+}
+
+// noBundle says why a file is none that can be looked at.
+func (a *app) noBundle(file string) error {
+	in, err := a.openBundle(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fmt.Errorf("%s: %w", file, bundle.ErrForeign), in.Close())
 }
 
 // taken says of an id that it names another run.

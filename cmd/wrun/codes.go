@@ -54,8 +54,9 @@ The input is not JSON, or does not match the schema that the tool or the plan gi
 for it. Nothing was entered and nothing was written.`}
 	codeOtherRun = code{"W0103", exitUsage, "the run id is taken", `
 A run of this id exists and is made of something else: another plan, another input, or
-modules with other bytes. An id names one run for ever. "wrun resume ID" goes on with
-what it began with; another id begins a new run.`}
+modules with other bytes; or a bundle was to be imported whose run is there already. An id
+names one run for ever. "wrun resume ID" goes on with what it began with; another id begins a
+new run.`}
 	codePlan = code{"W0104", exitUsage, "the plan has mistakes", `
 Everything that can be judged without running is judged before anything runs. Each
 mistake is given with its line, or with its step where the step's tool has to be known.
@@ -143,7 +144,9 @@ The journal has no run of this id. "wrun ls" lists the runs.`}
 There is something at this place, and wrun did not write it. It was not touched.`}
 	codeBusy = code{"W0304", exitBusy, "the journal is busy", `
 Another process holds the journal and does not let go. Processes share a journal and
-let each other in between two commits, so one that stands still was probably stopped.`}
+let each other in between two commits, so one that stands still was probably stopped. Or it
+backs up, restores, compacts, imports or collects: one of these goes on at a time, and the
+message says who does what. --lock-timeout says how long to wait.`}
 	codeDamaged = code{"W0305", exitDamaged, "the journal is damaged", `
 What is there was written by wrun and has changed since: it is empty, cut short, or a
 record does not fit its hash. Nothing was executed, and nothing was written. Keep the
@@ -374,7 +377,7 @@ exported from.`}
 	codeRemoved = code{"W0437", exitUsage, "the run was removed", `
 A run of this id was finished and then removed from the journal ("wrun gc"). The id stays taken:
 idempotency keys are made of it, so another run of the same name could be taken for the first.
-Choose another id.`}
+Choose another id for a new run. "wrun ls --removed RUN" says how it ended.`}
 
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the

@@ -28,7 +28,7 @@ Those that are named, and those that are not finished, are found without looking
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
 				if removed {
-					return a.listRemoved(c.Context(), h)
+					return a.listRemoved(c.Context(), h, args)
 				}
 				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 				if !a.json {
@@ -56,13 +56,17 @@ Those that are named, and those that are not finished, are found without looking
 	return c
 }
 
-// listRemoved lists what is kept of removed runs.
-func (a *app) listRemoved(ctx context.Context, h *wrun.Host) error {
+// listRemoved lists what is kept of removed runs: of all, or of those that are named.
+func (a *app) listRemoved(ctx context.Context, h *wrun.Host, named []string) error {
+	removed := h.Removed(ctx, "")
+	if len(named) > 0 {
+		removed = removedRuns(ctx, h.Journal(), named)
+	}
 	rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	if !a.json {
 		fmt.Fprintln(rows, "RUN\tENDED AS\tENTRIES\tLAST ENTRY\tREMOVED")
 	}
-	for r, err := range h.Removed(ctx, "") {
+	for r, err := range removed {
 		if err != nil {
 			return errors.Join(err, rows.Flush())
 		}
@@ -79,6 +83,22 @@ func (a *app) listRemoved(ctx context.Context, h *wrun.Host) error {
 		fmt.Fprintf(rows, "%s\t%s\t%d\t%s\t%s\n", r.Run, as, r.Len, clock(r.Ended), clock(r.At))
 	}
 	return rows.Flush()
+}
+
+// removedRuns yields what is kept of removed runs. One that was not removed is journal.ErrNotFound.
+func removedRuns(ctx context.Context, j journal.Journal, named []string) iter.Seq2[journal.Removed, error] {
+	return func(yield func(journal.Removed, error) bool) {
+		for _, run := range named {
+			err := absent(ctx, j, run)
+			var r journal.Removed
+			if gone := (*journal.Removed)(nil); errors.As(err, &gone) {
+				r, err = *gone, nil
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // listRun writes the line of a run: a row, or with --json an object.

@@ -257,7 +257,7 @@ func (a *app) journalProblem(err error) (problem, bool) {
 		{journal.ErrNewer, codeNewer, ""},
 		{journal.ErrOlder, codeOlder, "the same command without --no-migrate"},
 		{journal.ErrImported, codeImported, ""},
-		{journal.ErrRemoved, codeRemoved, "the same command, with another --id"},
+		{journal.ErrRemoved, codeRemoved, a.cmd("ls --removed") + "\na new run needs another --id"},
 		{journal.ErrDamaged, codeDamaged, a.cmd("verify")},
 		{journal.ErrBusy, codeBusy, "try again"},
 		{journal.ErrNoSpace, codeNoSpace, ""},

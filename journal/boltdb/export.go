@@ -19,7 +19,7 @@ import (
 // is then a beginning of what it becomes. Memory grows by some bytes for each blob, not with the log.
 // The bundle is worth nothing unless the error is nil; the caller syncs it.
 //
-// Errors: ErrNotFound, ErrDamaged, ErrBusy, ErrUnusable, ctx.Err(), those of w.
+// Errors: ErrNotFound, ErrRemoved, ErrDamaged, ErrBusy, ErrUnusable, ctx.Err(), those of w.
 func (j *Journal) Export(ctx context.Context, run string, w io.Writer, opts CopyOptions) (bundle.Counts, error) {
 	counts, err := j.export(ctx, run, w, opts)
 	if err != nil {
@@ -30,7 +30,12 @@ func (j *Journal) Export(ctx context.Context, run string, w io.Writer, opts Copy
 
 func (j *Journal) export(ctx context.Context, run string, w io.Writer, opts CopyOptions) (counts bundle.Counts, err error) {
 	var s *journal.State
-	if err := j.view(ctx, func(tx *bbolt.Tx) error { s, err = readState(tx, run); return err }); err != nil {
+	if err := j.view(ctx, func(tx *bbolt.Tx) error {
+		if s, err = readState(tx, run); err == nil && s.Len == 0 {
+			err = removed(tx, run)
+		}
+		return err
+	}); err != nil {
 		return counts, err
 	}
 	if s.Len == 0 {

@@ -48,7 +48,8 @@ type Restored struct {
 	Made time.Time
 	// Counts are what the backup has.
 	Counts bundle.Counts
-	// Unfinished counts the runs to which restored was appended: what they do next may have happened already.
+	// Unfinished counts the runs to which restored was appended, but for those that were imported and are driven elsewhere: what they do
+	// next may have happened already.
 	Unfinished uint64
 	// Kept is the path under which a journal that was there before is kept, "" when there was none.
 	Kept string
@@ -225,7 +226,12 @@ func (b *rebuild) restored(now time.Time, by, note string) (n uint64, err error)
 		if err != nil {
 			return n, err
 		}
-		if n += uint64(len(batch)); after == "" {
+		for _, s := range batch {
+			if !s.Imported {
+				n++
+			}
+		}
+		if after == "" {
 			return n, nil
 		}
 	}
