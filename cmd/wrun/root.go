@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -38,7 +39,8 @@ Results go to standard output, everything else to standard error.
 	f.StringVar(&a.journalPath, "journal", "", "the journal's file (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
 	f.StringVar(&a.configDir, "config", "", "the `DIRECTORY` of the configuration (default wrun in the user's configuration directory)")
 	f.Var(&a.memoryBudget, "memory-budget", "how much memory all calls together may hold, such as 512MiB (default half of the machine's, at most 4GiB)")
-	f.DurationVar(&a.lockTimeout, "lock-timeout", 2*time.Second, "how long another process may hold the journal before that is an error that names it")
+	a.lockTimeout = 2 * time.Second
+	f.Var((*patience)(&a.lockTimeout), "lock-timeout", "how long another process may hold the journal before that is an error that names it")
 	f.BoolVar(&a.noMigrate, "no-migrate", false, "leave a journal of an older version as it is, and fail")
 	f.BoolVar(&a.json, "json", false, "write one JSON object per line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
@@ -48,6 +50,25 @@ Results go to standard output, everything else to standard error.
 	}
 	return root
 }
+
+// patience is a flag that says how long to wait: a duration of 0 or more.
+type patience time.Duration
+
+// String returns the duration as it is written.
+func (p *patience) String() string { return time.Duration(*p).String() }
+
+// Set implements pflag.Value. The engine takes 0 for its default, so not to wait at all is to wait for a moment.
+func (p *patience) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("want a duration such as 500ms or 10s")
+	}
+	*p = patience(max(d, time.Nanosecond))
+	return nil
+}
+
+// Type implements pflag.Value: what stands for the value in help.
+func (p *patience) Type() string { return "duration" }
 
 // verb makes mistakes in the arguments of a command errors of usage.
 func (a *app) verb(c *cobra.Command) *cobra.Command {

@@ -41,7 +41,7 @@ func (a *app) sayWaits() {
 	w := a.waits
 	a.saying.Unlock()
 	if w.n > 0 {
-		a.detail("waited for other processes to let go of the journal %d times, %s in all, %s at most",
-			w.n, w.sum.Round(time.Microsecond), w.longest.Round(time.Microsecond))
+		a.detail("waited for other processes to let go of the journal %s, %s in all, %s at most",
+			plural(w.n, "time"), w.sum.Round(time.Microsecond), w.longest.Round(time.Microsecond))
 	}
 }
