@@ -126,7 +126,7 @@ func TestRepairKeepsWhatHolds(t *testing.T) {
 	for _, id := range branches(image) {
 		try(fmt.Sprintf("branch page %d zeroed", id), func(b []byte) []byte { clear(b[id*page : (id+1)*page]); return b })
 	}
-	for i := range 100 {
+	for i := range 40 {
 		at := r.IntN(used * page)
 		try(fmt.Sprintf("flip %d of byte %d", i, at), func(b []byte) []byte { b[at] ^= 1 << r.IntN(8); return b })
 	}

@@ -2,4 +2,4 @@ package faults_test
 
 import "testing"
 
-func TestEveryCrashImageIsWhole(t *testing.T) { run(t, "crash images", 0.03) }
+func TestEveryCrashImageIsWhole(t *testing.T) { run(t, "crash images", 0.02) }
