@@ -274,6 +274,35 @@ func TestVerifyKnowsImports(t *testing.T) {
 	}
 }
 
+// The entries of a run that is being imported come before its blobs, which are not missing yet.
+func TestVerifyWhileALongRunIsImported(t *testing.T) {
+	from, to := create(t, t.TempDir()), create(t, t.TempDir())
+	d, n, err := from.Put(t.Context(), strings.NewReader("a body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	es := []journal.Entry{created()}
+	es[0].Blob, es[0].Size = d, n
+	for range 1500 {
+		es = append(es, record("x"))
+	}
+	if err := from.Append(t.Context(), "long", 0, es...); err != nil {
+		t.Fatal(err)
+	}
+	parts := 0
+	boltdb.OnPoint(to, func(point string) {
+		if got, _ := faults(t, to.Path()); len(got) > 0 {
+			t.Errorf("at %s: %v", point, got)
+		}
+		if point == "part" {
+			parts++
+		}
+	})
+	if _, err := to.Import(t.Context(), bytes.NewReader(export(t, from, "long")), boltdb.ImportOptions{}); err != nil || parts < 2 {
+		t.Errorf("%v, in %d parts, want at least 2", err, parts)
+	}
+}
+
 // A journal can be verified while others write, and while its file is replaced.
 func TestVerifyWhileOthersWork(t *testing.T) {
 	j := fill(t, t.TempDir(), 20)

@@ -109,7 +109,7 @@ func (r *runCheck) close(ctx context.Context, g gathered) error {
 		}
 		return nil
 	case g.importing && g.state == nil:
-		r.removed = true
+		r.removed, r.faults = true, nil // its blobs come after its entries
 		return nil
 	case g.stateErr != nil:
 		r.wrong(0, g.stateErr)
