@@ -158,6 +158,12 @@ func (i *importing) take(ctx context.Context, in *bundle.Reader, f bundle.Frame)
 			return i.flush(ctx)
 		}
 	case bundle.TypeBlob:
+		if err := i.flush(ctx); err != nil { // the log has come to its end
+			return err
+		}
+		if size, ok := i.named[f.Blob.Digest]; !ok || size >= 0 && size != f.Blob.Size {
+			return fmt.Errorf("%w: no entry names blob %s of %d bytes", bundle.ErrDamaged, f.Blob.Digest.Short(), f.Blob.Size)
+		}
 		d, n, err := i.j.Put(ctx, in.Content())
 		if err != nil {
 			return err
