@@ -237,6 +237,9 @@ func (j *Journal) empty(ctx context.Context, runs []string) error {
 
 // emptyRun removes some of what is left of a run, at most so many keys, and says whether there is more.
 func emptyRun(tx *bbolt.Tx, run string, most *int) (more bool, err error) {
+	if tx.Bucket(statesBucket).Get([]byte(run)) != nil {
+		return false, damaged("run %s has a log, and was removed", run)
+	}
 	for _, name := range [][]byte{entriesBucket, keysBucket} {
 		if more, err := deleteSome(tx.Bucket(name), append([]byte(run), 0), most); more || err != nil {
 			return more, err

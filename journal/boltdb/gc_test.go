@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/bbolt"
+
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
 )
@@ -460,4 +462,40 @@ func TestManyRunsAreRemovedInShortTransactions(t *testing.T) {
 		t.Errorf("left are %d marks and %d entries, %v", marks, rest, err)
 	}
 	whole(t, j.Path())
+}
+
+// A run that has a log is neither the rest of an import nor of a removal, whatever lists it as one.
+func TestMaintenanceTakesNothingFromARunThatIsThere(t *testing.T) {
+	for what, change := range map[string]func(tx *bbolt.Tx) error{
+		"import": func(tx *bbolt.Tx) error {
+			b, err := tx.CreateBucketIfNotExists([]byte("imports"))
+			if err != nil {
+				return err
+			}
+			return b.Put([]byte("run-0"), nil)
+		},
+		"removal": func(tx *bbolt.Tx) error {
+			b, err := journal.MarshalRemoved(&journal.Removed{At: 1, Rest: true})
+			if err != nil {
+				return err
+			}
+			return tx.Bucket([]byte("gone")).Put([]byte("run-0"), boltdb.Reseal([]byte("run-0"), b))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			j := fill(t, t.TempDir(), 2)
+			j.Close()
+			edit(t, j.Path(), change)
+			if got, _ := faults(t, j.Path()); len(got) == 0 {
+				t.Error("verify finds nothing")
+			}
+			j = open(t, j.Path())
+			if _, err := j.Collect(t.Context(), boltdb.CollectOptions{}); err != nil && !errors.Is(err, journal.ErrDamaged) {
+				t.Error(err)
+			}
+			if got := length(t, j, "run-0"); got != 23 {
+				t.Errorf("the log has %d entries, want 23", got)
+			}
+		})
+	}
 }

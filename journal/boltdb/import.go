@@ -259,6 +259,9 @@ func (j *Journal) dropImports(ctx context.Context) error {
 			}
 			run, _ := b.Cursor().First()
 			run = bytes.Clone(run)
+			if tx.Bucket(statesBucket).Get(run) != nil {
+				return endImport(tx, string(run)) // it has a log, whatever has marked it
+			}
 			most := mostDeleted
 			for _, name := range [][]byte{entriesBucket, keysBucket} {
 				left, err := deleteSome(tx.Bucket(name), append(run[:len(run):len(run)], 0), &most)

@@ -113,6 +113,8 @@ func (r *runCheck) close(ctx context.Context, g gathered) error {
 		return nil
 	case g.stateErr != nil:
 		r.wrong(0, g.stateErr)
+	case g.importing:
+		r.wrong(0, damaged("it has a log, and is marked as one that is being imported"))
 	case g.state == nil:
 		r.wrong(0, damaged("there are %d entries of it, and no folded log", r.s.Len))
 	case g.broken != nil:
