@@ -37,9 +37,18 @@ type request struct {
 	entries []journal.Entry
 	missing error // a blob that they name is not there
 
-	added *journal.Extension
-	err   error
-	turn  chan bool // true: lead the next batch; false: err says how it ended
+	judged bool // in the transaction under way, and so against those before it there
+	added  *journal.Extension
+	err    error
+	turn   chan bool // true: lead the next batch; false: err says how it ended
+}
+
+// unjudge forgets what came of a request in a transaction that is not there: it may have been refused because of another one that is not
+// there either.
+func (r *request) unjudge() {
+	if r.judged {
+		r.judged, r.added, r.err = false, nil, nil
+	}
 }
 
 // settle ends a request that was committed, or not.
@@ -93,6 +102,9 @@ func (j *Journal) transact(db *bbolt.DB, batch []*request) error {
 		case !unwritten(db, id, err):
 			j.gate.fail(err)
 		default:
+			for _, r := range batch {
+				r.unjudge()
+			}
 			full := fmt.Errorf("%w: %w", journal.ErrNoSpace, err)
 			given := j.room.give(true)
 			if dropped := refuseBeginnings(batch, full); dropped || given {
@@ -119,6 +131,7 @@ func (j *Journal) transactOnce(db *bbolt.DB, batch []*request) (id int, err erro
 			if r.err != nil {
 				continue // it was refused before
 			}
+			r.judged = true
 			if err := r.add(tx); err != nil {
 				return err
 			}

@@ -74,3 +74,54 @@ func TestWhatACommitWithoutSpaceLeavesOpen(t *testing.T) {
 		})
 	}
 }
+
+// What was refused because of another append of its batch was not, when there was no space for that one: the log has not moved.
+func TestNothingIsJudgedByAnAppendThatFoundNoSpace(t *testing.T) {
+	for name, first := range map[string]journal.Entry{
+		"what begins something": {Kind: journal.Claimed, Time: 1, Owner: "o"},
+		"what begins nothing":   record("a"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := create(t, t.TempDir())
+			if err := j.Append(t.Context(), "r", 0, created()); err != nil {
+				t.Fatal(err)
+			}
+			begins := first.Kind == journal.Claimed
+			_, started := blockFirst(t.Context(), j, 2)
+			fails := 0
+			boltdb.OnCommit(j, func(commit func() error) error {
+				if fails++; fails > 1 && (fails == 2 || !begins) { // the second batch: once, or as often as it is tried
+					return &fs.PathError{Op: "write", Path: "journal.db", Err: syscall.ENOSPC}
+				}
+				return commit()
+			})
+			errs := make([]chan error, 3)
+			for i, e := range []journal.Entry{created(), first, record("b")} {
+				errs[i] = make(chan error, 1)
+				run, at := "r", uint64(1)
+				if i == 0 {
+					run, at = "other", 0
+				}
+				go func() { errs[i] <- j.Append(t.Context(), run, at, e) }()
+				if i == 0 {
+					<-started
+				} else if i == 1 {
+					waitFor(t.Context(), j, 1)
+				}
+			}
+			if err := <-errs[0]; err != nil {
+				t.Fatal(err)
+			}
+			if err := <-errs[1]; !errors.Is(err, journal.ErrNoSpace) {
+				t.Errorf("the first: %v, want %v", err, journal.ErrNoSpace)
+			}
+			err := <-errs[2]
+			if begins && err != nil || !begins && !errors.Is(err, journal.ErrNoSpace) {
+				t.Errorf("the second: %v, although the log has not moved", err)
+			}
+			if want := map[bool]int{true: 2, false: 1}[begins]; length(t, j, "r") != want {
+				t.Errorf("the log has %d entries, want %d", length(t, j, "r"), want)
+			}
+		})
+	}
+}
