@@ -87,7 +87,7 @@ type Room interface {
 	// at once, may be called again, and then do nothing. What is held is given back when the process ends, however it does.
 	// It is as good as the file system lets it be: where that cannot hold space, it is looked at and not held.
 	//
-	// Errors: ErrNoSpace, ErrUnusable.
+	// Errors: ErrNoSpace, ErrBusy when somebody does not let go of what it takes, ErrUnusable.
 	Reserve(ctx context.Context, n int64) (use, drop func(), err error)
 }
 

@@ -36,7 +36,11 @@ func (r *Run) hold(ctx context.Context, o *op) (done func(), err error) {
 			most = min(most, int64(n))
 		}
 	}
-	use, drop, err := r.engine.room.Reserve(ctx, max(most, minHeld))
+	var use, drop func()
+	err = patiently(func() (err error) {
+		use, drop, err = r.engine.room.Reserve(ctx, max(most, minHeld))
+		return err
+	})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, r.ended(ctx)

@@ -130,3 +130,18 @@ func TestAResultWaitsForWhoKeepsTheBlobsLocked(t *testing.T) {
 		t.Errorf("the reply is not in the log: %v", m.log())
 	}
 }
+
+// Somebody who collects can keep others from holding space for a moment, too.
+func TestSpaceIsHeldPatiently(t *testing.T) {
+	m := newMachine(t, map[string]tool{"x": one("a")})
+	store := &locked{Store: m.mem.Handle()}
+	p := m.process(store, nil)
+	spec, modules := m.spec(`{}`)
+	if _, err := p.Start(t.Context(), "r", spec, modules, true); err != nil {
+		t.Fatal(err)
+	}
+	store.busy = 3
+	if _, err := p.Drive(t.Context(), "r", runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: steps("x")}}); err != nil || store.busy != 0 {
+		t.Errorf("the run ends with %v, %d attempts were left", err, store.busy)
+	}
+}

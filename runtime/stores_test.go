@@ -50,6 +50,14 @@ type locked struct {
 	busy int
 }
 
+func (l *locked) Reserve(ctx context.Context, n int64) (use, drop func(), err error) {
+	if l.busy > 0 {
+		l.busy--
+		return nil, nil, journal.ErrBusy
+	}
+	return l.Store.(journal.Room).Reserve(ctx, n)
+}
+
 func (l *locked) Put(ctx context.Context, r io.Reader) (journal.Digest, int64, error) {
 	if l.busy > 0 {
 		l.busy--
