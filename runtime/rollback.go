@@ -48,11 +48,11 @@ func (e *Engine) Rollback(ctx context.Context, run, by, why string) (left []Effe
 	if err != nil {
 		return nil, err
 	}
-	if !l.state.Finished {
-		return nil, fmt.Errorf("run %s: %w", run, ErrOpen)
-	}
 	if l.history.Imported() {
 		return nil, fmt.Errorf("run %s is undone where it comes from: %w", run, journal.ErrImported)
+	}
+	if !l.state.Finished {
+		return nil, fmt.Errorf("run %s: %w", run, ErrOpen)
 	}
 	spec, err := e.readSpec(ctx, l.history.Created())
 	if err != nil {
