@@ -33,13 +33,16 @@ may be further than what is left of their logs, so they do nothing that must not
 				return err
 			}
 			if c.Flags().Changed("repair") {
-				if repair == "" {
+				if repair == "" || repair == "-" {
 					return usage(c, "--repair wants the file of the new journal")
 				}
 				if by == "" {
 					by = userName()
 				}
 				return a.repairInto(c.Context(), path, repair, by)
+			}
+			if c.Flags().Changed("by") {
+				return usage(c, "--by says who repairs: it goes with --repair")
 			}
 			return a.verifyJournal(c.Context(), path)
 		},
