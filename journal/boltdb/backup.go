@@ -50,7 +50,7 @@ func (j *Journal) backup(ctx context.Context, w io.Writer, opts CopyOptions) (co
 	if err != nil {
 		return counts, err
 	}
-	told, err := j.copyTo(ctx, bundled{b}, opts.Progress, func(c *copier) error {
+	told, err := j.copyTo(ctx, &whole{bundled: bundled{b}, blobs: &j.blobs}, opts.Progress, func(c *copier) error {
 		return c.finish(ctx, func(most int) error {
 			var rest *part
 			err := j.lessen(ctx, func(tx *bbolt.Tx) (err error) {
@@ -106,6 +106,36 @@ func (b bundled) key(k []byte, v value) error {
 
 func (b bundled) gone(run string, kept []byte) error {
 	return b.w.Removed(bundle.Removed{Run: run, Kept: kept})
+}
+
+// whole is a bundle of a whole journal, which has no entry that names a blob that is not there: it could not be put back.
+type whole struct {
+	bundled
+	blobs *blobs
+	there map[journal.Digest]struct{} // some of those that are: modules are named by many runs
+}
+
+// mostThere is how many blobs are remembered.
+const mostThere = 4096
+
+func (w *whole) log(run string, from uint64, records [][]byte) error {
+	for i, r := range records {
+		for _, d := range journal.NamedBy(r) {
+			if _, ok := w.there[d]; ok {
+				continue
+			}
+			if _, err := w.blobs.stat(d); errors.Is(err, journal.ErrNotFound) {
+				return fmt.Errorf("run %s, entry %d: %w: %w", run, from+uint64(i), journal.ErrDamaged, err)
+			} else if err != nil {
+				return err
+			}
+			if len(w.there) >= mostThere || w.there == nil {
+				w.there = map[journal.Digest]struct{}{}
+			}
+			w.there[d] = struct{}{}
+		}
+	}
+	return w.bundled.log(run, from, records)
 }
 
 // each calls f with every blob that is there, in the order of their digests.
