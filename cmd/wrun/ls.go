@@ -31,12 +31,15 @@ Those that are named, and those that are not finished, are found without looking
 					return a.listRemoved(c.Context(), h, args)
 				}
 				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-				if !a.json {
-					fmt.Fprintln(rows, "RUN\tSTATUS\tDRIVER\tSTEPS\tBEGAN\tLAST ENTRY")
+				head := func(n int) {
+					if n == 0 && !a.json {
+						fmt.Fprintln(rows, "RUN\tSTATUS\tDRIVER\tSTEPS\tBEGAN\tLAST ENTRY")
+					}
 				}
 				n := 0
 				for s, err := range listed(c.Context(), h.Journal(), args, unfinished) {
 					if err == nil {
+						head(n)
 						err = a.listRun(h, rows, &s)
 					}
 					if n++; err == nil && n%listBlock == 0 {
@@ -46,6 +49,7 @@ Those that are named, and those that are not finished, are found without looking
 						return errors.Join(err, rows.Flush())
 					}
 				}
+				head(n)
 				return rows.Flush()
 			})
 		},

@@ -36,7 +36,7 @@ Results go to standard output, everything else to standard error.
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	f := root.PersistentFlags()
-	f.StringVar(&a.journalPath, "journal", "", "the journal's file (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
+	f.Var((*fileName)(&a.journalPath), "journal", "the journal's `FILE` (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
 	f.StringVar(&a.configDir, "config", "", "the `DIRECTORY` of the configuration (default wrun in the user's configuration directory)")
 	f.Var(&a.memoryBudget, "memory-budget", "how much memory all calls together may hold, such as 512MiB (default half of the machine's, at most 4GiB)")
 	a.lockTimeout = 2 * time.Second
@@ -50,6 +50,24 @@ Results go to standard output, everything else to standard error.
 	}
 	return root
 }
+
+// fileName is a flag that names a file. One that is given and empty, as by a script whose variable is not set, does not stand for the default.
+type fileName string
+
+// String returns the name.
+func (f *fileName) String() string { return string(*f) }
+
+// Set implements pflag.Value.
+func (f *fileName) Set(text string) error {
+	if text == "" {
+		return errors.New("the FILE has no name")
+	}
+	*f = fileName(text)
+	return nil
+}
+
+// Type implements pflag.Value: what stands for the value in help.
+func (f *fileName) Type() string { return "FILE" }
 
 // patience is a flag that says how long to wait: a duration of 0 or more.
 type patience time.Duration
