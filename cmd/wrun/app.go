@@ -36,6 +36,7 @@ type app struct {
 	noMigrate            bool
 	json, quiet, verbose bool
 	stats                bool // say what driving took
+	keeping              bool // the verb is one of upkeep
 	bundled              bool // the run is out of a bundle, and cannot be gone on with
 
 	saying sync.Mutex // guards errOut while a run is driven, and waits

@@ -262,7 +262,9 @@ The step is not one whose outcome is unknown. "wrun show RUN" lists the steps.`}
 	codeClosed = code{"W0414", exitUsage, "the run is finished", `
 A finished run stays as it is.`}
 	codeInterrupted = code{"W0415", 130, "interrupted", `
-The command was asked to stop. What was known is recorded; "wrun resume RUN" goes on.`}
+The command was asked to stop. What was known is recorded; "wrun resume RUN" goes on. A backup,
+an export, an import, a restore, a repair and compacting have then done nothing; "wrun gc" may
+have removed some runs, and those wholly.`}
 	codeDemo = code{"W0416", exitFailed, "the demo did not show what it promises", `
 What the ledger counted and what the journal says do not agree with the promise. That is
 a fault of wrun, or of a build that was broken on purpose.`}

@@ -24,6 +24,9 @@ func (a *app) report(ctx context.Context, err error) int {
 	var sig signalError
 	if errors.As(context.Cause(ctx), &sig) && (errors.Is(err, runtime.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.As(err, &sig)) {
 		p.code, p.exit, p.title = codeInterrupted, 128+int(sig.signal), sig.Error()+"; what is known is recorded"
+		if a.keeping {
+			p.title, p.next = sig.Error()+"; nothing is left half done", "the same command"
+		}
 	} else if sig.signal != 0 && (p.code == codeUncertain || p.code == codeWaiting) {
 		p.exit = 128 + int(sig.signal) // and what is left to do is said
 	}

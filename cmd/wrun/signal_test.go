@@ -4,6 +4,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/wrun-dev/wrun/internal/ledger"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
+	"github.com/wrun-dev/wrun/journal/boltdb"
 )
 
 // The first signal waits for what is under way, the second ends the process at once, and that is just as safe.
@@ -105,5 +108,29 @@ func TestASignalEndsTheProcessAlthoughAnEffectIsOnItsWay(t *testing.T) {
 	}
 	if said := stderr.String(); !strings.Contains(said, "error[W0401]") || !strings.Contains(said, "wrun") || !strings.Contains(said, "resolve r call/1") {
 		t.Errorf("it says\n%s", said)
+	}
+}
+
+// What looks after a journal and is stopped has no run to go on with: it says that nothing is left half done.
+func TestAStoppedBackupNamesNoRun(t *testing.T) {
+	dir := t.TempDir()
+	path, file := filepath.Join(dir, "journal.db"), filepath.Join(dir, "all.backup")
+	j, err := boltdb.Create(t.Context(), path, boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(signalError{syscall.SIGTERM})
+	var out, errOut bytes.Buffer
+	code := Main(ctx, []string{"--journal", path, "backup", file}, strings.NewReader(""), &out, &errOut)
+	want := "error[W0415]: received terminated; nothing is left half done\n  next   the same command\n"
+	if code != 143 || !strings.HasPrefix(errOut.String(), want) {
+		t.Errorf("exit code %d, %s", code, &errOut)
+	}
+	if _, err := os.Lstat(file); !os.IsNotExist(err) {
+		t.Errorf("it leaves a file, %v", err)
 	}
 }
