@@ -3,7 +3,6 @@ package boltdb
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -275,18 +274,6 @@ func (p *part) readGone(k, sealed []byte) error {
 	p.gone = append(p.gone, gonePart{string(k), bytes.Clone(kept)})
 	p.size += len(k) + len(sealed)
 	return nil
-}
-
-// splitKey undoes kvKey.
-func splitKey(k []byte) (space, key string, ok bool) {
-	if len(k) < 2 {
-		return "", "", false
-	}
-	n := int(binary.BigEndian.Uint16(k))
-	if len(k) < 2+n {
-		return "", "", false
-	}
-	return string(k[2 : 2+n]), string(k[2+n:]), true
 }
 
 // catchUp takes notes, and copies what they name, until few are left.

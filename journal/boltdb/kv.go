@@ -45,6 +45,18 @@ func kvKey(space, key string) []byte {
 	return append(append(b, space...), key...)
 }
 
+// splitKey takes apart what kvKey made of names that entries may have.
+func splitKey(k []byte) (space, key string, ok bool) {
+	if len(k) < 2 {
+		return "", "", false
+	}
+	n := int(binary.BigEndian.Uint16(k))
+	if n == 0 || n > journal.MaxSpace || len(k) <= 2+n || len(k) > 2+n+journal.MaxKey {
+		return "", "", false
+	}
+	return string(k[2 : 2+n]), string(k[2+n:]), true
+}
+
 func get(tx *bbolt.Tx, k []byte) (value, error) {
 	v := tx.Bucket(kvBucket).Get(k)
 	if v == nil {

@@ -288,7 +288,7 @@ func (r *repairer) each(bucket []byte, fn func(e element) error) error {
 // values keeps the state of tools as it was stored. What the logs say is added with them.
 func (r *repairer) values() error {
 	return r.each(kvBucket, func(e element) error {
-		_, _, ok := keyParts(e.key)
+		_, _, ok := splitKey(e.key)
 		if _, err := decodeValue(e.key, e.value); err != nil || !ok {
 			r.LostValues++
 			r.doubtful = true

@@ -178,7 +178,7 @@ func (r *repairer) stray() error {
 		if !r.doubtful {
 			return nil
 		}
-		if _, _, ok := keyParts(x.key); ok {
+		if _, _, ok := splitKey(x.key); ok {
 			return r.strayValue(x)
 		}
 		if g, err := decodeGone(x.key, x.value); err == nil && journal.ValidateRun(g.Run) == nil && r.tx.Bucket(statesBucket).Get(x.key) == nil && open[g.Run] == nil {
@@ -261,7 +261,7 @@ func (r *repairer) close() error {
 		}
 	}
 	for k := range r.derived {
-		space, key, _ := keyParts([]byte(k))
+		space, key, _ := splitKey([]byte(k))
 		r.Unclear = append(r.Unclear, Key{space, key})
 	}
 	slices.SortFunc(r.Unclear, func(a, b Key) int { return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Key, b.Key)) })

@@ -3,7 +3,6 @@ package boltdb
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -296,7 +295,7 @@ func (v *verification) values(ctx context.Context) error {
 	var untold []error
 	err := v.each(ctx, kvBucket, func(_ *pages, e element) {
 		v.Values++
-		space, key, ok := keyParts(e.key)
+		space, key, ok := splitKey(e.key)
 		if !ok {
 			v.fault(damaged("the state of tools has a key of unknown form, %.80q", e.key))
 			return
@@ -320,18 +319,6 @@ func (v *verification) values(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// keyParts takes apart what kvKey made of names that entries may have.
-func keyParts(k []byte) (space, key string, ok bool) {
-	if len(k) < 2 {
-		return "", "", false
-	}
-	n := int(binary.BigEndian.Uint16(k))
-	if n == 0 || n > journal.MaxSpace || len(k) <= 2+n || len(k) > 2+n+journal.MaxKey {
-		return "", "", false
-	}
-	return string(k[2 : 2+n]), string(k[2+n:]), true
 }
 
 // orphans counts the blobs that no entry names.
