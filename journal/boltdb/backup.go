@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"go.etcd.io/bbolt"
 
@@ -69,11 +67,12 @@ func (j *Journal) backup(ctx context.Context, w io.Writer, opts CopyOptions) (co
 		return counts, err
 	}
 	j.hooks.at("logs written")
-	if err := j.blobs.each(func(blob bundle.Blob) error {
-		if err := j.blobs.into(ctx, b, blob); err != nil {
+	if err := j.blobs.files(func(d journal.Digest, _ string) error {
+		n, err := j.blobs.into(ctx, b, d)
+		if err != nil {
 			return err
 		}
-		told.Blobs, told.Bytes = told.Blobs+1, told.Bytes+blob.Size
+		told.Blobs, told.Bytes = told.Blobs+1, told.Bytes+n
 		if opts.Progress != nil {
 			opts.Progress(told)
 		}
@@ -138,48 +137,18 @@ func (w *whole) log(run string, from uint64, records [][]byte) error {
 	return w.bundled.log(run, from, records)
 }
 
-// each calls f with every blob that is there, in the order of their digests.
-func (b *blobs) each(f func(bundle.Blob) error) error {
-	dirs, err := os.ReadDir(b.dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
+// into writes a blob into a bundle, and returns its length.
+func (b *blobs) into(ctx context.Context, w *bundle.Writer, d journal.Digest) (int64, error) {
+	n, err := b.stat(d)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, dir := range dirs {
-		if !dir.IsDir() || len(dir.Name()) != 2 {
-			continue // one that is being written
-		}
-		files, err := os.ReadDir(filepath.Join(b.dir, dir.Name()))
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			d, err := journal.ParseDigest(file.Name())
-			if err != nil || file.Name()[:2] != dir.Name() {
-				continue // nobody looks for it there
-			}
-			n, err := b.stat(d)
-			if err != nil {
-				return err
-			}
-			if err := f(bundle.Blob{Digest: d, Size: n}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// into writes a blob into a bundle.
-func (b *blobs) into(ctx context.Context, w *bundle.Writer, blob bundle.Blob) error {
-	r, err := b.open(blob.Digest)
+	r, err := b.open(d)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer r.Close()
-	return w.Blob(blob, &contextReader{ctx, r})
+	return n, w.Blob(bundle.Blob{Digest: d, Size: n}, &contextReader{ctx, r})
 }
 
 // sweepCopies removes what copies and imports left in the journal that died in the middle. The caller has the lock of maintenance, so

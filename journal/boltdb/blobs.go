@@ -193,7 +193,7 @@ func (b *blobs) stat(d journal.Digest) (int64, error) {
 	return info.Size(), nil
 }
 
-// files calls fn with the files that have the names of blobs, until it returns an error.
+// files calls fn with the files that have the names of blobs, in the order of their digests, until it returns an error.
 func (b *blobs) files(fn func(d journal.Digest, path string) error) error {
 	dirs, err := os.ReadDir(b.dir)
 	if errors.Is(err, os.ErrNotExist) {

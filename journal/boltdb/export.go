@@ -57,10 +57,7 @@ func (j *Journal) export(ctx context.Context, run string, w io.Writer, opts Copy
 		return counts, fmt.Errorf("it was removed meanwhile: %w", journal.ErrNotFound)
 	}
 	for _, d := range slices.SortedFunc(maps.Keys(e.named), func(a, b journal.Digest) int { return bytes.Compare(a[:], b[:]) }) {
-		n, err := j.blobs.stat(d)
-		if err == nil {
-			err = j.blobs.into(ctx, b, bundle.Blob{Digest: d, Size: n})
-		}
+		n, err := j.blobs.into(ctx, b, d)
 		if errors.Is(err, journal.ErrNotFound) { // an entry names it, so it was there
 			err = j.missing(ctx, run, err)
 		}
