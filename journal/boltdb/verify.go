@@ -44,7 +44,7 @@ type Verified struct {
 //
 // It reads the file by itself and not through bbolt, so also one that cannot be opened, and changes nothing. Other processes may use the
 // journal meanwhile: they are let in after every 1,024 entries, but wait once while the pages are counted, which reads the branch pages
-// and 16 bytes of each other page. What changes meanwhile is no fault: a run is looked at again before anything is said of it.
+// and 16 bytes of each other page; the file was read before, so that this is from memory where it fits. What changes meanwhile is no fault: a run is looked at again before anything is said of it.
 //
 // It takes the memory of two bits for each page of the file, 40 bytes for each blob, 16 for each write of tool state that replaced
 // a value and 8 for each key; nothing for an entry, and for a run what is open in it and 100 bytes for each of its writes.
@@ -128,8 +128,25 @@ func (v *verification) all(ctx context.Context) error {
 	return nil
 }
 
+// warm reads a file, so that what is then read of it with the lock held comes from memory: counting the pages of a large journal takes
+// seconds otherwise. What cannot be read is said by who looks at it.
+func warm(ctx context.Context, path string) error {
+	f, err := openToRead(path)
+	if err != nil {
+		return ctx.Err()
+	}
+	defer f.Close()
+	for b := make([]byte, 1<<20); err == nil && ctx.Err() == nil; {
+		_, err = f.Read(b)
+	}
+	return ctx.Err()
+}
+
 // file looks at the meta pages, the header and which pages are used, and says whether there is anything to go by.
 func (v *verification) file(ctx context.Context) (readable bool, err error) {
+	if err := warm(ctx, v.src.path); err != nil {
+		return false, err
+	}
 	err = v.src.look(ctx, func(f *os.File, size int64) error {
 		v.Bytes = size
 		m, wrong, err := bestMeta(f, size)
