@@ -11,7 +11,7 @@ var exits = []struct{ code, meaning string }{
 	{"4", "uncertain effect: a person must say"},
 	{"5", "denied"},
 	{"6", "diverged from its log"},
-	{"7", "a limit was reached (time, fuel, memory, budget)"},
+	{"7", "a limit was reached (time, fuel, memory, budget, quota)"},
 	{"8", "gave up waiting"},
 	{"9", "not trusted: grant, digest, signature"},
 	{"10", "no such journal or run"},
