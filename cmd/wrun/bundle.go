@@ -91,6 +91,9 @@ func (a *app) openBundle(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(a.in), nil
 	}
+	if file == "" {
+		return nil, &codedError{codeFile, errors.New("the FILE of the bundle has no name")}
+	}
 	info, err := os.Stat(file) // first: opening a pipe waits for somebody at its other end
 	if err != nil {
 		return nil, err
