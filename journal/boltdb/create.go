@@ -12,30 +12,25 @@ import (
 
 // create makes an empty journal at path, unless somebody else is faster.
 func create(ctx context.Context, path string, opts Options) error {
-	err := bear(ctx, path, opts.BusyTimeout, func(dir, base string) (string, error) { return writeEmpty(dir, base, opts.now()) })
+	err := publish(ctx, path, opts.BusyTimeout, func(dir, base string) (string, error) { return writeEmpty(dir, base, opts.now()) })
 	if errors.Is(err, os.ErrExist) {
 		return nil
 	}
 	return err
 }
 
-// bear puts what write makes at path: whole under another name, on the disk, and only then under its own. write is given the
+// publish puts what write makes at path: whole under another name, on the disk, and only then under its own. write is given the
 // directory and the beginning of the name and returns the name. Errors: os.ErrExist when something is there.
-func bear(ctx context.Context, path string, busy time.Duration, write func(dir, base string) (string, error)) (err error) {
+func publish(ctx context.Context, path string, busy time.Duration, write func(dir, base string) (string, error)) error {
+	if err := makeDirs(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return underLock(ctx, path, busy, func() error { return publishLocked(path, write) })
+}
+
+// publishLocked is publish with the journal's lock held.
+func publishLocked(path string, write func(dir, base string) (string, error)) error {
 	dir := filepath.Dir(path)
-	if err := makeDirs(dir); err != nil {
-		return err
-	}
-	g, err := newGate(path, busy, migrator{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, g.close()) }()
-	if _, err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock(g.lock)) }()
-	sign(g.lock)
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w", path, os.ErrExist)
 	} else if !errors.Is(err, os.ErrNotExist) {

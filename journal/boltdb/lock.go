@@ -2,6 +2,7 @@ package boltdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -31,6 +32,49 @@ func free(f *os.File) (bool, error) {
 		return ok, err
 	}
 	return true, unlock(f)
+}
+
+// unlocked says whether nobody holds a lock on the file at path.
+func unlocked(path string) (bool, error) {
+	f, err := openNoFollow(path)
+	if err != nil {
+		return false, err
+	}
+	nobody, err := tryLock(f, true)
+	return nobody, errors.Join(err, f.Close()) // which lets go of it
+}
+
+// lockWithin takes a lock, and tries again every so often for as long as busy. Errors: ErrBusy, ctx.Err().
+func lockWithin(ctx context.Context, f *os.File, exclusive bool, busy, every time.Duration) error {
+	for deadline := time.Now().Add(busy); ; {
+		if ok, err := tryLock(f, exclusive); ok || err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%w: %s is locked by another process", journal.ErrBusy, f.Name())
+		}
+		timer := time.NewTimer(every)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// underLock calls fn while no process has the journal at path open, whether there is one or not.
+func underLock(ctx context.Context, path string, busy time.Duration, fn func() error) (err error) {
+	g, err := newGate(path, busy, migrator{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	if _, err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
+		return err
+	}
+	sign(g.lock)
+	return errors.Join(fn(), unlock(g.lock))
 }
 
 // queue waits for the exclusive lock on lock, visible on wait to whoever holds it.

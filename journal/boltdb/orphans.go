@@ -78,7 +78,7 @@ func (c *collector) sweep(ctx context.Context, n *names, some []orphan) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, gate.Close()) }() // which lets go of the lock
-	if err := lockWithin(ctx, gate, true, c.j.gate.busy); err != nil {
+	if err := lockWithin(ctx, gate, true, c.j.gate.busy, pinPoll); err != nil {
 		return err
 	}
 	pinned, left, err := c.j.pins.pinned(!c.opts.DryRun)
@@ -295,16 +295,6 @@ func (c *collector) halfBlobs(ctx context.Context) (n int, err error) {
 		n++
 	}
 	return n, ctx.Err()
-}
-
-// unlocked says whether nobody holds a lock on a file.
-func unlocked(path string) (bool, error) {
-	f, err := openNoFollow(path)
-	if err != nil {
-		return false, err
-	}
-	free, err := tryLock(f, true)
-	return free, errors.Join(err, f.Close())
 }
 
 func (c *collector) deadOwners(context.Context) (int, error) {

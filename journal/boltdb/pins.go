@@ -35,7 +35,11 @@ type pins struct {
 // pin is a blob that is pinned, and by how many: those that stored it, and appends that are under way.
 type pin struct{ puts, appends int }
 
-const pinLock = "lock"
+const (
+	pinLock = "lock"
+	// pinPoll is how often the lock of pins is tried: it is held for milliseconds.
+	pinPoll = 200 * time.Microsecond
+)
 
 func (p *pins) lockPath() string { return p.path + ".lock" }
 
@@ -98,7 +102,7 @@ func (p *pins) locked(ctx context.Context, fn func() error) error {
 		}
 		p.gate = f
 	}
-	if err := lockWithin(ctx, p.gate, false, p.busy); err != nil {
+	if err := lockWithin(ctx, p.gate, false, p.busy, pinPoll); err != nil {
 		return err
 	}
 	err := p.register()
@@ -164,25 +168,6 @@ func (p *pins) close() error {
 		p.gate = nil
 	}
 	return errors.Join(errs...)
-}
-
-// lockWithin waits for a lock that is held for milliseconds. Errors: ErrBusy, ctx.Err().
-func lockWithin(ctx context.Context, f *os.File, exclusive bool, busy time.Duration) error {
-	for deadline := time.Now().Add(busy); ; {
-		if ok, err := tryLock(f, exclusive); ok || err != nil {
-			return err
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%w: %s is locked by another process", journal.ErrBusy, f.Name())
-		}
-		timer := time.NewTimer(200 * time.Microsecond)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		}
-	}
 }
 
 // pinNamed pins the blobs that entries name, for an append, and says with missing if one is not there. done is told how the append ended.
@@ -269,13 +254,9 @@ func (p *pins) pinned(remove bool) (all map[journal.Digest]bool, dead int, err e
 
 // deadIn says whether the handle of a directory is dead. One without a lock died while it was made, or is being closed.
 func (p *pins) deadIn(dir string) (bool, error) {
-	f, err := os.OpenFile(filepath.Join(dir, pinLock), os.O_RDWR, 0)
+	dead, err := unlocked(filepath.Join(dir, pinLock))
 	if errors.Is(err, os.ErrNotExist) {
 		return true, nil
 	}
-	if err != nil {
-		return false, err
-	}
-	free, err := tryLock(f, true)
-	return free, errors.Join(err, f.Close())
+	return dead, err
 }

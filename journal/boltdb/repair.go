@@ -116,7 +116,7 @@ func repair(ctx context.Context, path, to string, opts RepairOptions, done *Repa
 		if err := r.open(f, size); err != nil {
 			return err
 		}
-		return bear(ctx, to, opts.BusyTimeout, r.write)
+		return publish(ctx, to, opts.BusyTimeout, r.write)
 	})
 	return errors.Join(err, src.close())
 }

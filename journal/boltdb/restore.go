@@ -274,20 +274,6 @@ func (u unplaced) Open(_ context.Context, d journal.Digest) (io.ReadCloser, erro
 
 func (u unplaced) Stat(_ context.Context, d journal.Digest) (int64, error) { return u.blobs.stat(d) }
 
-// underLock calls fn while no process has the journal at path open, whether there is one or not.
-func underLock(ctx context.Context, path string, busy time.Duration, fn func() error) (err error) {
-	g, err := newGate(path, busy, migrator{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, g.close()) }()
-	if _, err := queue(ctx, g.lock, g.wait, time.Now().Add(g.busy), g.closing); err != nil {
-		return err
-	}
-	sign(g.lock)
-	return errors.Join(fn(), unlock(g.lock))
-}
-
 // place gives the file the journal's name, and what is there another one first. The caller has the journal's lock.
 func (b *rebuild) place(path string, opts RestoreOptions, now time.Time) (kept string, err error) {
 	if err := vacant(path, opts.Force); err != nil { // somebody may have made one meanwhile
