@@ -54,7 +54,7 @@ func (b *bench) cut(ctx context.Context, d *disk, row *Row, r *rand.Rand, name s
 	var ts []*trial
 	var procs []*trials.Process
 	for i := range atOnce {
-		t := b.trial(KindCut, filepath.Join(dir, "journal.db"), "mixed", fmt.Sprintf("%s-%d", name, i))
+		t := b.trial(kindCut, filepath.Join(dir, "journal.db"), "mixed", fmt.Sprintf("%s-%d", name, i))
 		p, err := t.start(t.begin()...)
 		if err != nil {
 			return err

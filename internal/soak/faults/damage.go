@@ -106,7 +106,7 @@ func (b *bench) sample(ctx context.Context) (*sample, error) {
 	s := &sample{dir: filepath.Join(b.dir, "sample")}
 	s.journal = filepath.Join(s.dir, "journal.db")
 	for i := range sampleRuns {
-		t := b.trial(KindDamage, s.journal, "mixed", fmt.Sprint("d", i))
+		t := b.trial(kindDamage, s.journal, "mixed", fmt.Sprint("d", i))
 		if i == sampleRuns-1 {
 			for after := b.whole / 2; len(t.log) == 0; after = after * 5 / 4 { // until it dies late enough
 				if _, err := t.do(ctx, after, nil, t.begin()...); err != nil {
@@ -183,7 +183,7 @@ func (b *bench) damage(ctx context.Context, row *Row, s *sample, i int, r *rand.
 	if !bytes.Equal(spoiled, s.bytes) {
 		landed = 1
 	}
-	row.add(fmt.Sprintf("trial %d of seed: %s", i, name), landed, nil, check(KindDamage, &l))
+	row.add(fmt.Sprintf("trial %d of seed: %s", i, name), landed, nil, check(kindDamage, &l))
 	return nil
 }
 

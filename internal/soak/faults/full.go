@@ -68,7 +68,7 @@ func (b *bench) full(ctx context.Context, row *Row, d *disk, i, room int) error 
 		return err
 	}
 	state := filepath.Join(d.dir, fmt.Sprint("state-", i))
-	t := b.trial(KindFull, filepath.Join(state, "journal.db"), "mixed", fmt.Sprint("s", i))
+	t := b.trial(kindFull, filepath.Join(state, "journal.db"), "mixed", fmt.Sprint("s", i))
 	t.more = []string{"TMPDIR=" + b.dir} // where a reply is rescued to
 	exit, err := t.do(ctx, 0, nil, t.begin()...)
 	if err != nil {

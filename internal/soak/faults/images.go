@@ -453,7 +453,7 @@ func (t *tier) traced(ctx context.Context, row *Row, dir string, r *rand.Rand, n
 			if torn > 0 && torn < sector && errors.Is(l.refused, journal.ErrDamaged) {
 				l.damaged = true
 			}
-			row.add(fmt.Sprintf("seed %d, %s, after change %d, %s of %s", t.Seed, dir, i, o.kind, filepath.Base(o.path)), 1, nil, check(KindImage, &l))
+			row.add(fmt.Sprintf("seed %d, %s, after change %d, %s of %s", t.Seed, dir, i, o.kind, filepath.Base(o.path)), 1, nil, check(kindImage, &l))
 			return !row.enough(n) && ctx.Err() == nil
 		})
 		if failed != nil || !more {

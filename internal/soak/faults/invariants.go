@@ -57,20 +57,20 @@ type Kind string
 
 // The kinds of trials.
 const (
-	KindKill    Kind = "kill"
-	KindPoint   Kind = "crash point"
-	KindCut     Kind = "power cut"
-	KindBareCut Kind = "power cut of a bare writer"
-	KindImage   Kind = "crash image"
-	KindSyscall Kind = "failing system call"
-	KindFull    Kind = "full disk"
-	KindDamage  Kind = "damage"
+	kindKill    Kind = "kill"
+	kindPoint   Kind = "crash point"
+	kindCut     Kind = "power cut"
+	kindBareCut Kind = "power cut of a bare writer"
+	kindImage   Kind = "crash image"
+	kindSyscall Kind = "failing system call"
+	kindFull    Kind = "full disk"
+	kindDamage  Kind = "damage"
 )
 
 var (
-	driven = []Kind{KindKill, KindPoint, KindCut, KindSyscall, KindFull} // a real run is driven to its end
-	bare   = []Kind{KindBareCut, KindImage}                              // a writer appends, and acknowledges
-	every  = slices.Concat(driven, bare, []Kind{KindDamage})
+	driven = []Kind{kindKill, kindPoint, kindCut, kindSyscall, kindFull} // a real run is driven to its end
+	bare   = []Kind{kindBareCut, kindImage}                              // a writer appends, and acknowledges
+	every  = slices.Concat(driven, bare, []Kind{kindDamage})
 )
 
 // invariants are what has to hold after every trial, and of which kinds of trials that can be said.
@@ -87,7 +87,7 @@ var invariants = []struct {
 	{"I5", "logs have no gap, nothing changes in them, and their chains verify", slices.Concat(driven, bare), (*left).chainVerifies},
 	{"I6", "what may be repeated is repeated under one key", driven, (*left).oneKey},
 	{"I7", "a journal is whole, or is refused as damaged", every, (*left).wholeOrRefused},
-	{"I8", "no process dies of a panic", slices.Concat(driven, []Kind{KindDamage}), (*left).noStack},
+	{"I8", "no process dies of a panic", slices.Concat(driven, []Kind{kindDamage}), (*left).noStack},
 	{"I9", "resuming twice is resuming once", driven, (*left).twiceIsOnce},
 	{"I10", "resuming what has ended executes nothing", driven, (*left).entersNothing},
 	{"I11", "no secret is in the journal, a blob or anything that is said", driven, (*left).noSecret},

@@ -46,7 +46,7 @@ func good(t *testing.T) *left {
 
 // Every invariant has to see what breaks it, and nothing else.
 func TestEveryInvariantSeesWhatBreaksIt(t *testing.T) {
-	if found := check(KindKill, good(t)); len(found) > 0 {
+	if found := check(kindKill, good(t)); len(found) > 0 {
 		t.Fatalf("a good run: %s", found)
 	}
 	for _, c := range []struct {
@@ -54,42 +54,42 @@ func TestEveryInvariantSeesWhatBreaksIt(t *testing.T) {
 		kind  Kind
 		spoil func(l *left)
 	}{
-		{"I1", KindKill, func(l *left) { l.requests = append(l.requests, l.requests[0]); l.asked++ }},
-		{"I1", KindKill, func(l *left) {
+		{"I1", kindKill, func(l *left) { l.requests = append(l.requests, l.requests[0]); l.asked++ }},
+		{"I1", kindKill, func(l *left) {
 			again := l.requests[0]
 			again.Accepted, again.Replayed = time.Time{}, true
 			l.requests = append(l.requests, again)
 			l.asked++
 		}},
-		{"I2", KindKill, func(l *left) { l.requests = l.requests[1:]; l.asked-- }},
-		{"I2", KindKill, func(l *left) { l.requests[0].Digest = sum([]byte("other")) }},
-		{"I2", KindKill, func(l *left) { l.requests[1].ID = "ch_other" }},
-		{"I2", KindKill, func(l *left) {
+		{"I2", kindKill, func(l *left) { l.requests = l.requests[1:]; l.asked-- }},
+		{"I2", kindKill, func(l *left) { l.requests[0].Digest = sum([]byte("other")) }},
+		{"I2", kindKill, func(l *left) { l.requests[1].ID = "ch_other" }},
+		{"I2", kindKill, func(l *left) {
 			l.log[1].Outcome, l.log[1].Body = journal.Fail, encoded(toolabi.NewError(toolabi.Failed, "x"))
 		}},
-		{"I3", KindKill, func(l *left) { l.exits[0].doubts = []journal.Step{"s1/1"} }},
-		{"I4", KindKill, func(l *left) { l.log[5].Body = []byte("[]") }},
-		{"I4", KindBareCut, func(l *left) { l.counted, l.acked, l.has = true, 0, 0 }},
-		{"I4", KindBareCut, func(l *left) { l.counted, l.acked, l.has = true, 4, 7 }},
-		{"I5", KindKill, func(l *left) { l.log[3].Seq = 4 }},
-		{"I5", KindKill, func(l *left) { l.gone = []string{"entry 1"} }},
-		{"I5", KindImage, func(l *left) { l.counted, l.acked, l.has, l.faults = true, 0, 1, []string{"broken"} }},
-		{"I6", KindKill, func(l *left) {
+		{"I3", kindKill, func(l *left) { l.exits[0].doubts = []journal.Step{"s1/1"} }},
+		{"I4", kindKill, func(l *left) { l.log[5].Body = []byte("[]") }},
+		{"I4", kindBareCut, func(l *left) { l.counted, l.acked, l.has = true, 0, 0 }},
+		{"I4", kindBareCut, func(l *left) { l.counted, l.acked, l.has = true, 4, 7 }},
+		{"I5", kindKill, func(l *left) { l.log[3].Seq = 4 }},
+		{"I5", kindKill, func(l *left) { l.gone = []string{"entry 1"} }},
+		{"I5", kindImage, func(l *left) { l.counted, l.acked, l.has, l.faults = true, 0, 1, []string{"broken"} }},
+		{"I6", kindKill, func(l *left) {
 			again := l.requests[1]
 			again.Key, again.Accepted = "k3", time.Time{}
 			l.requests = append(l.requests, again)
 			l.asked++
 		}},
-		{"I7", KindCut, func(l *left) { l.refused = journal.ErrDamaged }},
-		{"I7", KindDamage, func(l *left) { l.damaged, l.silent, l.exits = true, true, nil }},
-		{"I7", KindDamage, func(l *left) { l.damaged, l.exits = true, []said{{exit: trials.Exit{Code: exitMissing}}} }},
-		{"I8", KindKill, func(l *left) { l.exits[0].exit.Stderr = "panic: x\n\ngoroutine 1 [running]:\n" }},
-		{"I9", KindKill, func(l *left) { l.exits[2].exit.Code = exitFailed }},
-		{"I9", KindKill, func(l *left) { l.length-- }},
-		{"I10", KindKill, func(l *left) { l.exits[1].exit.Stderr = "run r: 1 steps executed" }},
-		{"I10", KindKill, func(l *left) { l.asked-- }},
-		{"I11", KindKill, func(l *left) { l.exits[0].exit.Stderr += canary }},
-		{"I12", KindKill, func(l *left) { l.before = -1 }},
+		{"I7", kindCut, func(l *left) { l.refused = journal.ErrDamaged }},
+		{"I7", kindDamage, func(l *left) { l.damaged, l.silent, l.exits = true, true, nil }},
+		{"I7", kindDamage, func(l *left) { l.damaged, l.exits = true, []said{{exit: trials.Exit{Code: exitMissing}}} }},
+		{"I8", kindKill, func(l *left) { l.exits[0].exit.Stderr = "panic: x\n\ngoroutine 1 [running]:\n" }},
+		{"I9", kindKill, func(l *left) { l.exits[2].exit.Code = exitFailed }},
+		{"I9", kindKill, func(l *left) { l.length-- }},
+		{"I10", kindKill, func(l *left) { l.exits[1].exit.Stderr = "run r: 1 steps executed" }},
+		{"I10", kindKill, func(l *left) { l.asked-- }},
+		{"I11", kindKill, func(l *left) { l.exits[0].exit.Stderr += canary }},
+		{"I12", kindKill, func(l *left) { l.before = -1 }},
 	} {
 		l := good(t)
 		c.spoil(l)

@@ -113,7 +113,7 @@ func (t *tier) kills(ctx context.Context, row *Row) error {
 			return err
 		}
 		dir := filepath.Join(b.dir, fmt.Sprint("trial-", i/20)) // a journal for a few trials one after the other
-		x := b.trial(KindKill, filepath.Join(dir, "journal.db"), "mixed", fmt.Sprintf("k%d", i))
+		x := b.trial(kindKill, filepath.Join(dir, "journal.db"), "mixed", fmt.Sprintf("k%d", i))
 		deaths := 0
 		for range 1 + r.IntN(3) {
 			exit, err := x.do(ctx, 1+time.Duration(r.Int64N(int64(b.whole))), nil, x.next()...)

@@ -107,7 +107,7 @@ func (b *bench) point(ctx context.Context, row *Row, i int, p point) (landed boo
 	if err := os.RemoveAll(mark); err != nil {
 		return false, err
 	}
-	t := b.trial(KindPoint, filepath.Join(dir, "journal.db"), p.plan, fmt.Sprint("p", i))
+	t := b.trial(kindPoint, filepath.Join(dir, "journal.db"), p.plan, fmt.Sprint("p", i))
 	t.more = []string{fmt.Sprintf("WRUN_FAIL=%s:%s:%d", p.name, p.action, p.nth), "WRUN_FAIL_MARK=" + mark}
 	var when chan struct{}
 	over := make(chan struct{})

@@ -127,7 +127,7 @@ func (b *bench) countCalls(ctx context.Context) (map[string]int, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		t := b.trial(KindSyscall, filepath.Join(dir, "journal.db"), "mixed", "count-"+f.call)
+		t := b.trial(kindSyscall, filepath.Join(dir, "journal.db"), "mixed", "count-"+f.call)
 		out := filepath.Join(b.dir, "calls")
 		t.prefix = injection{failing: f}.prefix(out, t.journal)
 		exit, err := t.do(ctx, 0, nil, t.begin()...)
@@ -158,7 +158,7 @@ func (b *bench) inject(ctx context.Context, row *Row, i int, what injection) err
 	if err := os.MkdirAll(dir, 0o700); err != nil { // -P wants it
 		return err
 	}
-	t := b.trial(KindSyscall, filepath.Join(dir, "journal.db"), "mixed", fmt.Sprint("f", i))
+	t := b.trial(kindSyscall, filepath.Join(dir, "journal.db"), "mixed", fmt.Sprint("f", i))
 	out := filepath.Join(b.dir, "injected")
 	t.prefix = what.prefix(out, t.journal)
 	_, err := t.do(ctx, 0, nil, t.begin()...)

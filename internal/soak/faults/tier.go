@@ -113,24 +113,24 @@ type way struct {
 
 // ways are all of them, in the order of the report.
 var ways = []way{
-	{"process killed, every class", "SIGKILL at a random instant, a short plan of payments of every class", KindKill, (*tier).kills},
-	{"process killed, long plans", "SIGKILL at a random instant or a moment of the provider's, by package trials, provider mixed", KindKill, (*tier).planKills},
-	{"process killed, agents", "the same with agents and the bills of their models, by package agents", KindKill, (*tier).agentKills},
-	{"crash points", "the process dies, fails, or hangs and is killed, at every named place in every class of steps", KindPoint, (*tier).crashPoints},
-	{"crash images", "every image that a crash of a traced bare writer may leave: subsets of what was not synced, torn writes", KindImage, (*tier).crashImages},
-	{"crash images, migration", "the same of a writer that brings a journal of schema 1 to the present one", KindImage, (*tier).migrationImages},
-	{"system calls fail", "strace lets the nth of each kind fail in a run, once or from then on, or kills there", KindSyscall, (*tier).syscalls},
-	{"full disk", "runs on a disk whose room is less by 4 KiB each time, and then there is room again", KindFull, (*tier).fullDisks},
-	{"bit flipped", "one bit of a journal's file; a tenth, and half of what is found, is looked at with ls, show, log and resume too", KindDamage, damages(5000, 50_000, flipBit)},
-	{"journal cut off", "a journal's file ends early", KindDamage, damages(2000, 20_000, cutOff)},
-	{"pages spoiled", "a page is zeroed, overwritten with another, half of it too, or two are swapped", KindDamage, damages(1000, 10_000, spoilPage)},
-	{"power cut, writer, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while a bare writer appends with blobs", KindBareCut, bareCuts("ext4", "data=ordered", 4000, 20_000)},
-	{"power cut, writer, writeback", "the same with data=writeback", KindBareCut, bareCuts("ext4", "data=writeback", 3000, 15_000)},
-	{"power cut, writer, journal", "the same with data=journal", KindBareCut, bareCuts("ext4", "data=journal", 1000, 5000)},
-	{"power cut, writer, XFS", "the same on XFS", KindBareCut, bareCuts("xfs", "", 1000, 5000)},
-	{"power cut, runs, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while three processes pay on one journal", KindCut, cuts("data=ordered", 600, 3000)},
-	{"power cut, runs, writeback", "the same with data=writeback", KindCut, cuts("data=writeback", 400, 2000)},
-	{"hostile bytes", "every fuzz target of the module, five minutes each, in tier 2", KindDamage, (*tier).fuzz},
+	{"process killed, every class", "SIGKILL at a random instant, a short plan of payments of every class", kindKill, (*tier).kills},
+	{"process killed, long plans", "SIGKILL at a random instant or a moment of the provider's, by package trials, provider mixed", kindKill, (*tier).planKills},
+	{"process killed, agents", "the same with agents and the bills of their models, by package agents", kindKill, (*tier).agentKills},
+	{"crash points", "the process dies, fails, or hangs and is killed, at every named place in every class of steps", kindPoint, (*tier).crashPoints},
+	{"crash images", "every image that a crash of a traced bare writer may leave: subsets of what was not synced, torn writes", kindImage, (*tier).crashImages},
+	{"crash images, migration", "the same of a writer that brings a journal of schema 1 to the present one", kindImage, (*tier).migrationImages},
+	{"system calls fail", "strace lets the nth of each kind fail in a run, once or from then on, or kills there", kindSyscall, (*tier).syscalls},
+	{"full disk", "runs on a disk whose room is less by 4 KiB each time, and then there is room again", kindFull, (*tier).fullDisks},
+	{"bit flipped", "one bit of a journal's file; a tenth, and half of what is found, is looked at with ls, show, log and resume too", kindDamage, damages(5000, 50_000, flipBit)},
+	{"journal cut off", "a journal's file ends early", kindDamage, damages(2000, 20_000, cutOff)},
+	{"pages spoiled", "a page is zeroed, overwritten with another, half of it too, or two are swapped", kindDamage, damages(1000, 10_000, spoilPage)},
+	{"power cut, writer, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while a bare writer appends with blobs", kindBareCut, bareCuts("ext4", "data=ordered", 4000, 20_000)},
+	{"power cut, writer, writeback", "the same with data=writeback", kindBareCut, bareCuts("ext4", "data=writeback", 3000, 15_000)},
+	{"power cut, writer, journal", "the same with data=journal", kindBareCut, bareCuts("ext4", "data=journal", 1000, 5000)},
+	{"power cut, writer, XFS", "the same on XFS", kindBareCut, bareCuts("xfs", "", 1000, 5000)},
+	{"power cut, runs, ordered", "FS_IOC_SHUTDOWN of ext4, data=ordered, while three processes pay on one journal", kindCut, cuts("data=ordered", 600, 3000)},
+	{"power cut, runs, writeback", "the same with data=writeback", kindCut, cuts("data=writeback", 400, 2000)},
+	{"hostile bytes", "every fuzz target of the module, five minutes each, in tier 2", kindDamage, (*tier).fuzz},
 }
 
 // errSkip skips a way.
@@ -218,7 +218,7 @@ var errCalm = errors.New("a run that nobody disturbs")
 func (b *bench) measure(ctx context.Context) error {
 	journal := filepath.Join(b.dir, "calm", "journal.db")
 	for i := range 3 {
-		t := b.trial(KindKill, journal, "mixed", fmt.Sprint("calm-", i))
+		t := b.trial(kindKill, journal, "mixed", fmt.Sprint("calm-", i))
 		exit, err := t.do(ctx, 0, nil, t.next()...)
 		if err != nil {
 			return err
@@ -230,7 +230,7 @@ func (b *bench) measure(ctx context.Context) error {
 		if err := t.finish(ctx); err != nil {
 			return err
 		}
-		if found := check(KindKill, &t.left); len(found) > 0 {
+		if found := check(kindKill, &t.left); len(found) > 0 {
 			return fmt.Errorf("%s", found)
 		}
 	}
