@@ -25,7 +25,7 @@ The file holds what runs were given and what came of them. It is readable by its
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				told, done := a.progress("backing up")
+				told, done := meter(a, copied("backing up"))
 				var counts bundle.Counts
 				err := a.writeBundle(c, args[0], force, func(w io.Writer) (err error) {
 					counts, err = h.Backup(c.Context(), w, boltdb.CopyOptions{Progress: told})
@@ -49,6 +49,6 @@ func (a *app) bundleWritten(file string, n bundle.Counts) error {
 		return a.line(map[string]any{"file": file, "entries": n.Records, "keys": n.Keys, "removed": n.Removed, "blobs": n.Blobs, "blob_bytes": n.BlobBytes})
 	}
 	a.say("wrote %s: %s, %s, %s of %s", toolabi.CleanLine(file, 300), number(n.Records, "entry", "entries"), number(n.Keys, "key", "keys"),
-		number(n.Blobs, "blob", "blobs"), bytesWords(int64(n.BlobBytes)))
+		number(n.Blobs, "blob", "blobs"), bytesText(int64(n.BlobBytes)))
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -104,58 +103,6 @@ func (a *app) openBundle(file string) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// progress returns what shows how far a copy is: on a terminal, a line from the second second on. done takes it away.
-func (a *app) progress(what string) (told func(boltdb.Progress), done func()) {
-	f, ok := a.errOut.(*os.File)
-	if a.quiet || a.json || !ok || !isTerminal(f) {
-		return nil, func() {}
-	}
-	next, shown := time.Now().Add(time.Second), false
-	return func(p boltdb.Progress) {
-			if now := time.Now(); now.After(next) {
-				next, shown = now.Add(250*time.Millisecond), true
-				a.saying.Lock()
-				defer a.saying.Unlock()
-				fmt.Fprintf(a.errOut, "\r%s: %s\x1b[K", what, progressWords(p))
-			}
-		}, func() {
-			if shown {
-				a.saying.Lock()
-				defer a.saying.Unlock()
-				fmt.Fprint(a.errOut, "\r\x1b[K")
-			}
-		}
-}
-
-func progressWords(p boltdb.Progress) string {
-	text := number(p.Entries, "entry", "entries") + ", " + bytesWords(p.Bytes)
-	if p.Blobs > 0 {
-		text += ", " + number(p.Blobs, "blob", "blobs")
-	}
-	return text
-}
-
-// number is how many there are of something.
-func number(n uint64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// bytesWords is a number of bytes for people.
-func bytesWords(n int64) string {
-	switch {
-	case n < 10_000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1_000_000_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
-
 // namesBundle says whether what names a run is the file of a bundle. Like a module, it has to look like a file: what happens to lie in the
 // working directory under the id of a run is not shown in its place.
 func namesBundle(run string) bool {
@@ -189,7 +136,7 @@ func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run 
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	unpacked := &app{in: a.in, out: a.out, errOut: a.errOut, json: a.json, quiet: a.quiet, verbose: a.verbose, configDir: a.configDir}
 	unpacked.journalPath, unpacked.lockTimeout = filepath.Join(dir, "journal.db"), a.lockTimeout
-	told, done := a.progress("unpacking")
+	told, done := meter(a, copied("unpacking"))
 	return unpacked.with(ctx, true, func(h *wrun.Host) error {
 		imported, err := h.Import(ctx, in, boltdb.ImportOptions{Plain: true, Progress: told})
 		done()

@@ -17,7 +17,7 @@ does that.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				told, done := a.progress("compacting")
+				told, done := meter(a, copied("compacting"))
 				r, err := h.Compact(c.Context(), boltdb.CopyOptions{Progress: told})
 				done()
 				if err != nil {
@@ -26,7 +26,7 @@ does that.`,
 				if a.json {
 					return a.line(map[string]any{"before": r.Before, "after": r.After})
 				}
-				a.say("the journal had %s and has %s", bytesWords(r.Before), bytesWords(r.After))
+				a.say("the journal had %s and has %s", bytesText(r.Before), bytesText(r.After))
 				return nil
 			})
 		},

@@ -83,16 +83,19 @@ func (a *app) collect(ctx context.Context, h *wrun.Host, opts boltdb.CollectOpti
 	if opts.DryRun {
 		did, key = "would remove", "would_remove"
 	}
+	told, done := meter(a, func(n boltdb.Collected) string { return fmt.Sprintf("%s %d runs and %d blobs", did, n.Runs, n.Blobs) })
+	opts.Progress = told
 	var failed error
 	opts.OnRemove = func(s *journal.State) {
+		done()
 		err := a.either(map[string]any{key: s.Run, "status": string(s.Status()), "entries": s.Len, "last": stamp(s.Time)},
 			"%s  run %s, %s, last entry %s\n", did, s.Run, s.Status(), clock(s.Time))
 		if failed == nil {
 			failed = err
 		}
 	}
-	opts.Progress = slowly(a, func(n boltdb.Collected) string { return fmt.Sprintf("%s %d runs and %d blobs", did, n.Runs, n.Blobs) })
 	n, err := h.Collect(ctx, opts)
+	done()
 	if err != nil {
 		return err
 	}

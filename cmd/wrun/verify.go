@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,10 +66,11 @@ func (a *app) verifyJournal(ctx context.Context, path string) error {
 	var runs []string
 	var failed error
 	faults, whole := 0, false
-	tell := slowly(a, func(n boltdb.Verified) string {
+	told, done := meter(a, func(n boltdb.Verified) string {
 		return fmt.Sprintf("verified %d runs, %d entries, %d blobs", n.Runs, n.Entries, n.Blobs)
 	})
-	n, err := boltdb.Verify(ctx, path, boltdb.VerifyOptions{BusyTimeout: a.lockTimeout, Progress: tell}, func(f journal.Fault) {
+	n, err := boltdb.Verify(ctx, path, boltdb.VerifyOptions{BusyTimeout: a.lockTimeout, Progress: told}, func(f journal.Fault) {
+		done()
 		faults++
 		if f.Run == "" {
 			whole = true
@@ -82,6 +82,7 @@ func (a *app) verifyJournal(ctx context.Context, path string) error {
 			failed = err
 		}
 	})
+	done()
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (a *app) verifyJournal(ctx context.Context, path string) error {
 	if faults == 0 {
 		return nil
 	}
-	e := &damageError{code: codeDamaged, title: fmt.Sprintf("%s is damaged in %s", path, plural(faults, "place")), next: a.cmd("verify --repair FILE")}
+	e := &damageError{code: codeDamaged, title: fmt.Sprintf("%s is damaged in %s", path, number(uint64(faults), "place", "places")), next: a.cmd("verify --repair FILE")}
 	if len(runs) > 0 {
 		e.known = append(e.known, "runs that are affected: "+some(runs))
 	}
@@ -124,12 +125,13 @@ func (a *app) verified(n boltdb.Verified, faults int) error {
 			"blobs": n.Blobs, "blob_bytes": n.BlobBytes, "orphans": n.Orphans, "pages": n.Pages, "bytes": n.Bytes})
 	}
 	return a.printf("runs     %d, and %d that were removed\nentries  %d\nstate    %s\nblobs    %d of %s, and %d that no entry names\nfile     %s\nfaults   %d\n",
-		n.Runs, n.Removed, n.Entries, plural(int(n.Values), "key"), n.Blobs, bytesText(n.BlobBytes), n.Orphans, bytesText(n.Bytes), faults)
+		n.Runs, n.Removed, n.Entries, number(n.Values, "key", "keys"), n.Blobs, bytesText(n.BlobBytes), n.Orphans, bytesText(n.Bytes), faults)
 }
 
 func (a *app) repairInto(ctx context.Context, path, to, by string) error {
-	tell := slowly(a, func(n boltdb.Repaired) string { return fmt.Sprintf("kept %d entries", n.Entries) })
-	n, err := boltdb.Repair(ctx, path, to, boltdb.RepairOptions{BusyTimeout: a.lockTimeout, By: by, Progress: tell})
+	told, done := meter(a, func(n boltdb.Repaired) string { return "kept " + number(n.Entries, "entry", "entries") })
+	n, err := boltdb.Repair(ctx, path, to, boltdb.RepairOptions{BusyTimeout: a.lockTimeout, By: by, Progress: told})
+	done()
 	if errors.Is(err, os.ErrExist) {
 		return &codedError{codeFile, fmt.Errorf("%w; nothing is replaced, so give another name", err)}
 	}
@@ -146,7 +148,7 @@ func (a *app) repairInto(ctx context.Context, path, to, by string) error {
 	}
 	return &damageError{
 		code: codeIncomplete, title: fmt.Sprintf("%s has what could be read, and not everything could", to),
-		known: []string{fmt.Sprintf("%s are marked as perhaps older than the world", plural(int(n.Restored), "run")), path + " was left as it is"},
+		known: []string{fmt.Sprintf("%s are marked as perhaps older than the world", number(n.Restored, "run", "runs")), path + " was left as it is"},
 		next:  of.cmd("verify") + "\n" + of.cmd("ls --unfinished"),
 	}
 }
@@ -181,7 +183,7 @@ func (a *app) repaired(n boltdb.Repaired) error {
 	return a.either(map[string]any{"runs": n.Runs, "removed": n.Removed, "entries": n.Entries, "found": n.Found, "values": n.Values, "lost_values": n.LostValues,
 		"restored": n.Restored, "linked": n.Linked, "copied": n.Copied, "dropped_runs": len(n.Dropped), "missing_blobs": len(n.Blobs)},
 		"runs     %d, of which %d may be older than the world\nentries  %d, of which %d were found on pages that nothing led to\nstate    %s, and %d values that were damaged\nblobs    %d by link, %d by copy\n",
-		n.Runs, n.Restored, n.Entries, n.Found, plural(int(n.Values), "key"), n.LostValues, n.Linked, n.Copied)
+		n.Runs, n.Restored, n.Entries, n.Found, number(n.Values, "key", "keys"), n.LostValues, n.Linked, n.Copied)
 }
 
 // either writes an object with --json, and text otherwise.
@@ -192,26 +194,6 @@ func (a *app) either(line map[string]any, format string, args ...any) error {
 	return a.printf(format, args...)
 }
 
-// slowly returns a function that is told how far something is, and says so for people once it has taken a second, and then each time that
-// it has taken twice as long.
-func slowly[T any](a *app, text func(T) string) func(T) {
-	began, next := time.Now(), time.Second
-	return func(n T) {
-		if took := time.Since(began); took >= next {
-			a.say("%s", text(n))
-			next = 2 * took
-		}
-	}
-}
-
-// plural is a number of things.
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // some are the first of many names.
 func some(names []string) string {
 	const most = 10
@@ -219,17 +201,4 @@ func some(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
-// bytesText is a number of bytes for people.
-func bytesText(n int64) string {
-	for _, u := range []struct {
-		of   int64
-		name string
-	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}} {
-		if n >= u.of {
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.of), u.name)
-		}
-	}
-	return plural(int(n), "byte")
 }

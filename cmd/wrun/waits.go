@@ -42,6 +42,6 @@ func (a *app) sayWaits() {
 	a.saying.Unlock()
 	if w.n > 0 {
 		a.detail("waited for other processes to let go of the journal %s, %s in all, %s at most",
-			plural(w.n, "time"), w.sum.Round(time.Microsecond), w.longest.Round(time.Microsecond))
+			number(uint64(w.n), "time", "times"), w.sum.Round(time.Microsecond), w.longest.Round(time.Microsecond))
 	}
 }
