@@ -75,9 +75,8 @@ func (x *Extension) apply(e Entry, seen map[stepPhase]bool, has func(Step, uint8
 	}
 	k := stepPhase{e.Step, e.Phase()}
 	phases := []uint8{e.Phase()}
-	if err == nil && (e.Kind == Intent || e.Kind == Result && !open) {
-		// The first entry of a step: one that has ended does not begin again.
-		phases = []uint8{uint8(Intent), uint8(Result), uint8(Void)}
+	if err == nil {
+		phases = excludes(e, open)
 	}
 	for _, phase := range phases {
 		there := seen[stepPhase{e.Step, phase}]
@@ -91,10 +90,17 @@ func (x *Extension) apply(e Entry, seen map[stepPhase]bool, has func(Step, uint8
 			return fmt.Errorf("%w: the %s of %s", ErrExists, Kind(phase), e.Step)
 		}
 	}
-	if seen != nil {
-		seen[k] = true
-	}
+	seen[k] = true
 	return err
+}
+
+// excludes are the phases of which the step of e has no entry yet, if e is right; open says whether the step is.
+func excludes(e Entry, open bool) []uint8 {
+	if e.Kind == Intent || e.Kind == Result && !open {
+		// The first entry of a step: one that has ended does not begin again.
+		return []uint8{uint8(Intent), uint8(Result), uint8(Void)}
+	}
+	return []uint8{e.Phase()}
 }
 
 // judgeShape refuses what no log may hold, whatever is in it already.
@@ -118,38 +124,6 @@ func judgeShape(e Entry) error {
 		}
 	}
 	return nil
-}
-
-// Take judges a record that was kept elsewhere as the next one of the log that s folds, and folds it. has says whether the log holds
-// an entry of that step and phase already. The record stays as it is, whichever schema it was written under; what its Writes would
-// change is not looked at. After an error s must not be used any more.
-//
-// Errors: ErrDamaged for what does not fit the chain of hashes or breaks a rule, ErrNewer, and what has returns.
-func Take(s *State, record []byte, has func(Step, uint8) (bool, error)) (Entry, error) {
-	before := s.Head
-	if s.Len == 0 {
-		before = ChainStart(s.Run)
-	}
-	e, err := Unmarshal(record, before)
-	if err != nil {
-		return e, err
-	}
-	if err := judgeShape(e); err != nil {
-		return e, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	x := &Extension{State: s}
-	var failed error
-	err = x.apply(e, nil, func(step Step, phase uint8) (there bool, err error) {
-		there, failed = has(step, phase)
-		return there, failed
-	})
-	if failed != nil {
-		return e, failed
-	}
-	if err != nil {
-		return e, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return e, nil
 }
 
 // Next returns the version that a write makes of a key, which is there with a version, or not there after having had

@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -23,7 +24,7 @@ func kept(t *testing.T, run string, entries ...journal.Entry) (records [][]byte)
 	return records
 }
 
-func TestTakeBelievesNoRecord(t *testing.T) {
+func TestRefoldBelievesNoRecord(t *testing.T) {
 	good := kept(t, "r", created(), claimed(me), intent("a", journal.Redo), result("a"))
 	flipped := bytes.Clone(good[1])
 	flipped[len(flipped)-1] ^= 1
@@ -41,6 +42,7 @@ func TestTakeBelievesNoRecord(t *testing.T) {
 		"short":           {"r", [][]byte{good[0][:20]}, nil, journal.ErrDamaged},
 		"against a rule":  {"r", kept(t, "r", created(), intent("a", journal.Redo)), nil, journal.ErrDamaged},
 		"a step again":    {"r", kept(t, "r", created(), claimed(me), observed("a"), observed("a")), nil, journal.ErrDamaged},
+		"no intent":       {"r", kept(t, "r", created(), claimed(me), result("a")), nil, journal.ErrDamaged},
 		"a blob and body": {"r", kept(t, "r", created(), journal.Entry{Kind: journal.Record, Name: "x", Body: []byte("b"), Blob: journal.DigestOf(nil), Size: 1}), nil, journal.ErrDamaged},
 		"a broken store":  {"r", good, broken, broken},
 	} {
@@ -48,11 +50,15 @@ func TestTakeBelievesNoRecord(t *testing.T) {
 		seen := map[string]bool{}
 		var err error
 		for _, record := range c.records {
+			before := s.Clone()
 			var e journal.Entry
-			e, err = journal.Take(s, record, func(step journal.Step, phase uint8) (bool, error) {
+			e, err = s.Refold(record, func(step journal.Step, phase uint8) (bool, error) {
 				return seen[string(step)+string(rune(phase))], c.hasErr
 			})
 			if err != nil {
+				if !reflect.DeepEqual(s, before) {
+					t.Errorf("%s: the state has changed from %+v to %+v", name, before, s)
+				}
 				break
 			}
 			seen[string(e.Step)+string(rune(e.Phase()))] = true

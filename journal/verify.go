@@ -88,7 +88,7 @@ func (v *verifier) run(ctx context.Context, j Journal, listed *State) {
 		v.collectWrites(e)
 		imported = imported || e.Kind == Record && e.Name == RecordImported
 		if s.Len == listed.Len {
-			if err := same(s, listed); err != nil {
+			if err := s.Same(listed); err != nil {
 				v.fault(Fault{listed.Run, e.Seq, err})
 			}
 		}
@@ -142,39 +142,16 @@ func (e *Entry) NeedsIntent() bool {
 	return e.Kind == Result && e.OnCut != Redo && e.Outcome != Denied
 }
 
-// Refold adds what Entry.Marshal made of the next entry of a log to s, if it fits the chain and the rules, and leaves s unchanged
-// otherwise. A State with Run set is the beginning. Refold is for those who read a log without believing where they have it from; it does
-// not know which steps there were before, so what has a phase is theirs to look for, and what NeedsIntent. Errors: ErrDamaged, ErrNewer.
-func (s *State) Refold(record []byte) (Entry, error) {
-	before := s.Head
-	if s.Len == 0 {
-		before = ChainStart(s.Run)
-	}
-	if len(record) > len(before)+MaxEntry {
-		return Entry{}, fmt.Errorf("%w: a record has %d bytes", ErrDamaged, len(record))
-	}
-	e, err := Unmarshal(record, before)
-	if err == nil {
-		err = checkRules(s, e)
-	}
-	return e, err
-}
-
-// Same holds a folded log against one that was kept, and says with ErrDamaged that they differ. What came with schema 2 is not
-// compared.
-func (s *State) Same(kept *State) error { return same(s, kept) }
-
-// same holds a state as it was listed against the entries folded. Woken is not compared: it came with schema 2, and a
-// state that was written before lacks it.
-func same(folded, listed *State) error {
-	f, l := *folded, *listed
+// Same holds a folded log against one that was kept, and says with ErrDamaged that they differ. Woken is not compared: it came with
+// schema 2, and a state that was written before lacks it.
+func (s *State) Same(kept *State) error {
+	f, l := *s, *kept
 	f.Woken, l.Woken = false, false
-	folded, listed = &f, &l
-	a, err := MarshalState(folded)
+	a, err := MarshalState(&f)
 	if err != nil {
 		return err
 	}
-	b, err := MarshalState(listed)
+	b, err := MarshalState(&l)
 	if err != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func (b *rebuild) record(run string, seq uint64, record []byte) error {
 // takeRecord judges a record as the next one of a log and writes it; the state is the caller's to write.
 func takeRecord(tx *bbolt.Tx, s *journal.State, record []byte) (journal.Entry, error) {
 	entries, keys := tx.Bucket(entriesBucket), tx.Bucket(keysBucket)
-	e, err := journal.Take(s, record, func(step journal.Step, phase uint8) (bool, error) {
+	e, err := s.Refold(record, func(step journal.Step, phase uint8) (bool, error) {
 		return keys.Get(stepKey(s.Run, step, phase)) != nil, nil
 	})
 	if err != nil {

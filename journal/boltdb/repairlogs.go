@@ -84,20 +84,12 @@ var errUnfit = errors.New("it is not the next entry of the log")
 
 // keep adds a record to the copy if it is the next one. Errors: errUnfit.
 func (r *repairer) keep(u *unfolded, record []byte) error {
-	s := u.s
-	before := s.Clone()
-	e, err := s.Refold(record)
+	s, keys := u.s, r.tx.Bucket(keysBucket)
+	e, err := s.Refold(record, func(step journal.Step, phase uint8) (bool, error) {
+		return keys.Get(stepKey(s.Run, step, phase)) != nil, nil
+	})
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnfit, err)
-	}
-	keys := r.tx.Bucket(keysBucket)
-	if e.Phase() != 0 && keys.Get(stepKey(s.Run, e.Step, e.Phase())) != nil {
-		*s = *before
-		return fmt.Errorf("%w: a second %s of %s", errUnfit, e.Kind, e.Step)
-	}
-	if e.NeedsIntent() && keys.Get(stepKey(s.Run, e.Step, uint8(journal.Intent))) == nil {
-		*s = *before
-		return fmt.Errorf("%w: the result of %s has no intent", errUnfit, e.Step)
 	}
 	u.wrote = u.wrote || len(e.Writes) > 0
 	u.imported = u.imported || e.Kind == journal.Record && e.Name == journal.RecordImported
@@ -309,13 +301,13 @@ func longest(pieces map[uint64][][]byte) (n uint64) {
 func (u *unfolded) next() []byte {
 	var fit [][]byte
 	for _, record := range u.pieces[u.s.Len] {
-		if _, err := u.s.Clone().Refold(record); err == nil {
+		if _, err := u.s.Clone().Refold(record, nil); err == nil {
 			fit = append(fit, record)
 		}
 	}
 	for _, record := range fit {
 		s := u.s.Clone()
-		if _, err := s.Refold(record); err != nil {
+		if _, err := s.Refold(record, nil); err != nil {
 			continue
 		}
 		if u.listed != nil && s.Len == u.listed.Len && s.Head == u.listed.Head {
