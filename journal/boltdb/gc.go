@@ -127,6 +127,11 @@ func (c *collector) runs(ctx context.Context) error {
 			c.Kept++
 			continue
 		}
+		for _, err := range c.j.Read(ctx, s.Run, 0) {
+			if err != nil { // what is damaged is for a person to look at
+				return fmt.Errorf("remove run %s: %w", s.Run, err)
+			}
+		}
 		if some = append(some, &s); len(some) < together {
 			continue
 		}

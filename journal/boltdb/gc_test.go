@@ -499,3 +499,48 @@ func TestMaintenanceTakesNothingFromARunThatIsThere(t *testing.T) {
 		})
 	}
 }
+
+// What is damaged is for a person to look at: a collection neither removes it nor says that it would.
+func TestADamagedRunIsNotCollected(t *testing.T) {
+	j := fill(t, t.TempDir(), 4)
+	if err := boltdb.Spoil(t.Context(), j, "run-0", 7); err != nil {
+		t.Fatal(err)
+	}
+	for _, dry := range []bool{true, false} {
+		_, err := j.Collect(t.Context(), boltdb.CollectOptions{Keep: always, DryRun: dry, OnRemove: func(s *journal.State) {
+			t.Errorf("dry %t: %s is said to be removed", dry, s.Run)
+		}})
+		if !errors.Is(err, journal.ErrDamaged) || !strings.Contains(err.Error(), "run-0") {
+			t.Errorf("dry %t: got %v, want that run-0 is damaged", dry, err)
+		}
+	}
+	for run := range map[string]bool{"run-0": true, "run-2": true} {
+		if listed := runs(t, j, journal.Query{Run: run}); listed != 1 {
+			t.Errorf("%s is removed", run)
+		}
+	}
+}
+
+// The copy that a migration keeps shares the blobs of the journal: what only it names stays as long as it is there.
+func TestTheBlobsOfWhatAMigrationKeptAreNotCollected(t *testing.T) {
+	j := fill(t, t.TempDir(), 4)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	image, err := os.ReadFile(j.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := j.Path() + ".schema1"
+	place(t, kept, image)
+	j = open(t, j.Path())
+	if done := collect(t, j, boltdb.CollectOptions{Keep: always}); done.Runs != 2 || done.Blobs != 0 {
+		t.Errorf("collected %+v, want two runs and no blob", done)
+	}
+	if err := os.Remove(kept); err != nil {
+		t.Fatal(err)
+	}
+	if done := collect(t, j, boltdb.CollectOptions{}); done.Blobs != 2 {
+		t.Errorf("without the copy collected %+v, want two blobs", done)
+	}
+}

@@ -21,6 +21,9 @@ type Migration struct {
 	Kept string
 }
 
+// keptSuffix follows the name of a journal that was migrated, and comes before the schema that it had.
+const keptSuffix = ".schema"
+
 // migrations[n] makes a file of schema n+2 of one of schema n+1. All that are needed run in one transaction.
 var migrations = [schema - 1]func(*bbolt.Tx, *header) error{
 	0: toSchema2,
@@ -59,7 +62,7 @@ func (m migrator) run(f *os.File, db *bbolt.DB, h *header) error {
 	if m.opts.NoMigrate {
 		return fmt.Errorf("%w: it has schema %d, this version writes %d", journal.ErrOlder, h.schema, schema)
 	}
-	kept := fmt.Sprintf("%s.schema%d", m.path, h.schema)
+	kept := fmt.Sprint(m.path, keptSuffix, h.schema)
 	if m.opts.OnMigrate != nil {
 		m.opts.OnMigrate(Migration{From: h.schema, To: schema, Kept: kept})
 	}

@@ -126,7 +126,7 @@ type names struct {
 	named map[journal.Digest]struct{}
 }
 
-// replaced adds what is named by the journals beside path that a restore has replaced: they share its blobs. What is left of one that is
+// replaced adds what is named by the journals beside path that a restore has replaced or a migration has kept: they share its blobs. What is left of one that is
 // damaged counts as well, and what is stale in it.
 func (n *names) replaced(ctx context.Context, path string) error {
 	files, err := os.ReadDir(filepath.Dir(path))
@@ -134,7 +134,8 @@ func (n *names) replaced(ctx context.Context, path string) error {
 		return err
 	}
 	for _, file := range files {
-		if !strings.HasPrefix(file.Name(), filepath.Base(path)+replacedSuffix) || !file.Type().IsRegular() {
+		suffix, ours := strings.CutPrefix(file.Name(), filepath.Base(path))
+		if !ours || !strings.HasPrefix(suffix, replacedSuffix) && !strings.HasPrefix(suffix, keptSuffix) || !file.Type().IsRegular() {
 			continue
 		}
 		f, err := openToRead(filepath.Join(filepath.Dir(path), file.Name()))
