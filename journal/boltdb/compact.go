@@ -42,13 +42,11 @@ func (j *Journal) compact(ctx context.Context, opts CopyOptions) (done Compacted
 	if err := j.sweepCopies(ctx); err != nil {
 		return done, err
 	}
-	if done.Before, err = sizeOf(j.path); err != nil {
-		return done, err
-	}
 	info, err := lstat(j.path)
 	if err != nil {
 		return done, err
 	}
+	done.Before = info.Size()
 	b, err := newRebuild(j.path, j.gate.known())
 	if err != nil {
 		return done, err
@@ -67,7 +65,9 @@ func (j *Journal) compact(ctx context.Context, opts CopyOptions) (done Compacted
 	if err != nil {
 		return done, errors.Join(err, b.drop())
 	}
-	done.After, err = sizeOf(j.path)
+	if info, err = lstat(j.path); err == nil {
+		done.After = info.Size()
+	}
 	return done, err
 }
 
@@ -110,12 +110,4 @@ func (j *Journal) swap(c *copier, b *rebuild, f *file, most int) error {
 		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
 	}
 	return nil
-}
-
-func sizeOf(path string) (int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
 }

@@ -4,8 +4,5 @@ package boltdb
 
 import "os"
 
-// likeness gives a file the mode of another one.
-func likeness(path string, of os.FileInfo) error { return os.Chmod(path, of.Mode().Perm()) }
-
 // taken is how many bytes a file takes.
 func taken(info os.FileInfo) int64 { return info.Size() }
