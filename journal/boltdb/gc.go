@@ -1,6 +1,7 @@
 package boltdb
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -245,10 +246,8 @@ func emptyRun(tx *bbolt.Tx, run string, most *int) (more bool, err error) {
 	if tx.Bucket(statesBucket).Get([]byte(run)) != nil {
 		return false, damaged("run %s has a log, and was removed", run)
 	}
-	for _, name := range [][]byte{entriesBucket, keysBucket} {
-		if more, err := deleteSome(tx.Bucket(name), append([]byte(run), 0), most); more || err != nil {
-			return more, err
-		}
+	if more, err := deleteLog(tx, run, most); more || err != nil {
+		return more, err
 	}
 	r, err := readGone(tx, run)
 	if r == nil || err != nil {
@@ -256,4 +255,37 @@ func emptyRun(tx *bbolt.Tx, run string, most *int) (more bool, err error) {
 	}
 	r.Rest = false
 	return false, putGone(tx, r)
+}
+
+// mostDeleted is how many keys are deleted in one transaction: others wait for it.
+const mostDeleted = 8 * partEntries
+
+// deleteLog deletes entries and keys of a run, as many as are left of so many, and says whether there are more.
+func deleteLog(tx *bbolt.Tx, run string, left *int) (more bool, err error) {
+	for _, name := range [][]byte{entriesBucket, keysBucket} {
+		if more, err := deleteSome(tx.Bucket(name), append([]byte(run), 0), left); more || err != nil {
+			return more, err
+		}
+	}
+	return false, nil
+}
+
+// deleteSome deletes keys that begin with prefix, as many as are left of so many, and says whether there are more.
+func deleteSome(b *bbolt.Bucket, prefix []byte, left *int) (more bool, err error) {
+	var keys [][]byte
+	c := b.Cursor()
+	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		if len(keys) == *left {
+			more = true
+			break
+		}
+		keys = append(keys, bytes.Clone(k))
+	}
+	*left -= len(keys)
+	for _, k := range keys {
+		if err := b.Delete(k); err != nil {
+			return more, err
+		}
+	}
+	return more, nil
 }

@@ -263,11 +263,8 @@ func (j *Journal) dropImports(ctx context.Context) error {
 				return endImport(tx, string(run)) // it has a log, whatever has marked it
 			}
 			most := mostDeleted
-			for _, name := range [][]byte{entriesBucket, keysBucket} {
-				left, err := deleteSome(tx.Bucket(name), append(run[:len(run):len(run)], 0), &most)
-				if err != nil || left {
-					return err
-				}
+			if left, err := deleteLog(tx, string(run), &most); left || err != nil {
+				return err
 			}
 			return endImport(tx, string(run))
 		})
@@ -276,27 +273,4 @@ func (j *Journal) dropImports(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// mostDeleted is how many keys are deleted in one transaction: others wait for it.
-const mostDeleted = 8 * partEntries
-
-// deleteSome deletes keys that begin with prefix, as many as are left of so many, and says whether there are more.
-func deleteSome(b *bbolt.Bucket, prefix []byte, left *int) (more bool, err error) {
-	var keys [][]byte
-	c := b.Cursor()
-	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
-		if len(keys) == *left {
-			more = true
-			break
-		}
-		keys = append(keys, bytes.Clone(k))
-	}
-	*left -= len(keys)
-	for _, k := range keys {
-		if err := b.Delete(k); err != nil {
-			return more, err
-		}
-	}
-	return more, nil
 }
