@@ -47,8 +47,8 @@ func openFile(path string, deadline time.Time, migrate migrator, seek int) (*fil
 }
 
 func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time, migrate migrator, seek int) (*bbolt.DB, header, error) {
-	if name := networkFS(f); name != "" {
-		return nil, header{}, fmt.Errorf("it is on a network file system (%s), where locks and mapped files cannot be relied on", name)
+	if err := refuseNetwork(f); err != nil {
+		return nil, header{}, err
 	}
 	opened, err := f.Stat()
 	if err != nil {
@@ -81,6 +81,14 @@ func openChecked(f *os.File, info os.FileInfo, path string, deadline time.Time, 
 		return nil, header{}, err
 	}
 	return db, h, nil
+}
+
+// refuseNetwork says why no journal is opened on the file system of f, nil when one is.
+func refuseNetwork(f *os.File) error {
+	if name := networkFS(f); name != "" {
+		return fmt.Errorf("it is on a network file system (%s), where locks and mapped files cannot be relied on: put it on a disk of this machine", name)
+	}
+	return nil
 }
 
 // openBolt opens bbolt's file through open, which defaults to making it.

@@ -35,8 +35,8 @@ func newRebuild(path string, h header) (*rebuild, error) {
 		return nil, err
 	}
 	b := &rebuild{path: f.Name()}
-	if name := networkFS(f); name != "" {
-		err = fmt.Errorf("%s is on a network file system (%s), where locks and mapped files cannot be relied on", filepath.Dir(path), name)
+	if err = refuseNetwork(f); err != nil {
+		err = fmt.Errorf("%s: %w", filepath.Dir(path), err)
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
