@@ -47,7 +47,7 @@ func openSource(path string, busy time.Duration) (*source, error) {
 // has used the journal since it came there, and nobody can.
 func openLockToRead(path string) (*os.File, error) {
 	f, err := openLock(path)
-	if err == nil || !readOnly(err) {
+	if err == nil || !unwritable(err) {
 		return f, err
 	}
 	if f, err = os.Open(path); errors.Is(err, os.ErrNotExist) {
@@ -56,8 +56,8 @@ func openLockToRead(path string) (*os.File, error) {
 	return f, err
 }
 
-// readOnly says whether an error means that nothing may be written there.
-func readOnly(err error) bool { return errors.Is(err, os.ErrPermission) || isReadOnly(err) }
+// unwritable says whether an error means that nothing may be written there.
+func unwritable(err error) bool { return errors.Is(err, os.ErrPermission) || isReadOnly(err) }
 
 func (s *source) close() error {
 	s.rest()
@@ -218,7 +218,7 @@ func bestMeta(f io.ReaderAt, size int64) (m meta, wrong, err error) {
 // openToRead opens an existing file, and no link to one.
 func openToRead(path string) (*os.File, error) {
 	f, err := openNoFollow(path)
-	if err != nil && readOnly(err) && runtime.GOOS != "windows" {
+	if err != nil && unwritable(err) && runtime.GOOS != "windows" {
 		f, err = os.Open(path) // lstat has found that it is no link; whether it is the same file is looked at by look
 	}
 	return f, err
