@@ -70,9 +70,10 @@ type Usage struct {
 // Drive goes on with a run until its driver is done, or until it cannot go on now. A finished run is not driven again:
 // what it returned is returned.
 //
-// Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError
-// and *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError;
-// *UnrecordedError around one of them when replies came and could not be recorded; *BudgetError; *QuotaError; *DirError; *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
+// Errors: *FailedError when the run is finished and did not succeed; *UncertainError, *UnconfirmedError, *WaitingError and
+// *LateError when someone must say something first; *DivergedError; *BusyError; *LimitError; *JournalError; *UnrecordedError
+// around one of them when replies came and could not be recorded; *BudgetError; *QuotaError; *DirError;
+// *hostfuncs.GrantConflictError; ErrInterrupted when ctx ended; journal.ErrNotFound. All but the first leave the run resumable.
 func (e *Engine) Drive(ctx context.Context, run string, opts DriveOptions) (res Result, err error) {
 	end, err := e.begin(run)
 	if err != nil {

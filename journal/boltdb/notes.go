@@ -20,7 +20,8 @@ import (
 //	r run  the first position that was added since the note was last taken (8 bytes)
 //	k key  nothing: the key of tool state has changed
 //
-// Runs are removed by maintenance, which waits until the copy is made. The copier takes the notes, which removes them, and only then reads what they name: what changes after that is noted again.
+// Runs are removed by maintenance, which waits until the copy is made. The copier takes the notes, which removes them, and only
+// then reads what they name: what changes after that is noted again.
 
 // changes are what a transaction notes.
 type changes struct {

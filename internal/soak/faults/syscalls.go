@@ -23,7 +23,8 @@ type failing struct {
 	ours bool
 }
 
-// failings are what can fail below a journal and its blobs. Plain writes are not among them: Go's runtime makes them for itself. EINTR is what a signal does to the calls that wait.
+// failings are what can fail below a journal and its blobs. Plain writes are not among them: Go's runtime makes them for
+// itself. EINTR is what a signal does to the calls that wait.
 var failings = []failing{
 	{"pwrite64", []string{"EIO", "ENOSPC", "EDQUOT", "EROFS", "EINTR"}, false},
 	{"fdatasync", []string{"EIO", "ENOSPC", "EDQUOT", "EROFS"}, false},
