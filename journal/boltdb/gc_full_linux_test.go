@@ -1,13 +1,10 @@
 package boltdb_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
@@ -15,14 +12,7 @@ import (
 
 // Where nothing more may begin, because the disk is full, what nobody needs can still be removed.
 func TestAFullDiskCanBeCollected(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: filling a disk needs root")
-	}
-	dir := t.TempDir()
-	if err := unix.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
-		t.Skip("SKIPPED: no disk to fill: ", err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	dir := newTmpfs(t, "size=16m")
 	j, err := boltdb.Create(t.Context(), filepath.Join(dir, "journal.db"), boltdb.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -37,14 +27,7 @@ func TestAFullDiskCanBeCollected(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Close() // with its pin
-	f, err := os.Create(filepath.Join(dir, "other"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for b := make([]byte, 4096); err == nil; {
-		_, err = f.Write(b)
-	}
-	f.Close()
+	fillUp(t, filepath.Join(dir, "other"))
 	got, err := j.Collect(t.Context(), boltdb.CollectOptions{Keep: map[journal.Status]time.Duration{journal.Done: 0}})
 	if err != nil || got.Runs != 1 || got.BlobBytes < 2<<20 {
 		t.Errorf("got %+v, %v, want a run and a blob to be removed", got, err)
@@ -57,14 +40,7 @@ func TestAFullDiskCanBeCollected(t *testing.T) {
 
 // A journal on a full disk can be backed up to another one: there is hardly a better reason to.
 func TestAJournalOnAFullDiskIsBackedUp(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: filling a disk needs root")
-	}
-	dir := t.TempDir()
-	if err := unix.Mount("none", dir, "tmpfs", 0, "size=16m"); err != nil {
-		t.Skip("SKIPPED: no disk to fill: ", err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	dir := newTmpfs(t, "size=16m")
 	j, err := boltdb.Create(t.Context(), filepath.Join(dir, "journal.db"), boltdb.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -77,14 +53,7 @@ func TestAJournalOnAFullDiskIsBackedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
-	f, err := os.Create(filepath.Join(dir, "other"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for b := make([]byte, 4096); err == nil; {
-		_, err = f.Write(b)
-	}
-	f.Close()
+	fillUp(t, filepath.Join(dir, "other"))
 	in := look(t, j)
 	back, _ := restored(t, backup(t, j))
 	if got := look(t, back); !got.equal(in) {

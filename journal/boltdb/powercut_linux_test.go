@@ -135,11 +135,7 @@ func TestAFullDiskRefusesAndGoesOn(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: filling a disk needs root")
 	}
-	dir := t.TempDir()
-	if err := unix.Mount("none", dir, "tmpfs", 0, "size=4m"); err != nil {
-		t.Skip("SKIPPED: no disk to fill: ", err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	dir := newTmpfs(t, "size=4m")
 	j := create(t, dir)
 	if err := j.Append(t.Context(), "r", 0, created()); err != nil {
 		t.Fatal(err)
@@ -203,11 +199,7 @@ func TestAFullDiskStopsACopy(t *testing.T) {
 	large(t, big, 60)
 	b, run := backup(t, big), export(t, big, "large-0")
 	for kb := 0; kb <= 10000; kb += 1000 { // of which a copy takes half
-		dir := t.TempDir()
-		if err := unix.Mount("none", dir, "tmpfs", 0, "size=32m"); err != nil {
-			t.Skip("SKIPPED: no disk to fill: ", err)
-		}
-		t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+		dir := newTmpfs(t, "size=32m")
 		j := stocked(t, dir)
 		large(t, j, 60)
 		another := create(t, filepath.Join(dir, "another"))

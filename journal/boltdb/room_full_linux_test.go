@@ -7,24 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
 )
 
 // What is held for an outcome is enough for its pin too, whatever is used up meanwhile: the effect has taken place by then.
 func TestWhatIsHeldIsEnoughForThePinOfAnOutcome(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: filling a disk needs root")
-	}
 	for _, full := range []string{"inodes", "blocks", "both"} {
 		t.Run(full, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := unix.Mount("none", dir, "tmpfs", 0, "size=64m,nr_inodes=200"); err != nil {
-				t.Skip("SKIPPED: no disk to fill: ", err)
-			}
-			t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+			dir := newTmpfs(t, "size=64m,nr_inodes=200")
 			j, err := boltdb.Create(t.Context(), filepath.Join(dir, "journal.db"), boltdb.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -58,14 +49,7 @@ func TestWhatIsHeldIsEnoughForThePinOfAnOutcome(t *testing.T) {
 				}
 			}
 			if full != "inodes" {
-				f, err := os.OpenFile(filepath.Join(dir, "other-0"), os.O_WRONLY|os.O_CREATE, 0o600)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for b := make([]byte, 4096); err == nil; {
-					_, err = f.Write(b)
-				}
-				f.Close()
+				fillUp(t, filepath.Join(dir, "other-0"))
 			}
 			use()
 			d, n, err := j.Put(t.Context(), strings.NewReader(strings.Repeat("y", 1<<20)))

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
 )
@@ -17,26 +15,9 @@ import (
 // full mounts a file system of eight megabytes, runs prepare in it, and fills it to the last byte.
 func full(t *testing.T, prepare func(dir string)) (dir string) {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("SKIPPED: filling a disk needs root")
-	}
-	dir = t.TempDir()
-	if err := unix.Mount("none", dir, "tmpfs", 0, "size=8m"); err != nil {
-		t.Skip("SKIPPED: no disk to fill: ", err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	dir = newTmpfs(t, "size=8m")
 	prepare(dir)
-	f, err := os.Create(filepath.Join(dir, "fill"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
-	}
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
+	fillUp(t, filepath.Join(dir, "fill"))
 	return dir
 }
 
@@ -124,11 +105,7 @@ func TestARestoreWhoseBlobsFindNoSpaceIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, size := range []string{"size=256k", "size=1m", "size=2m"} {
-		dir := t.TempDir()
-		if err := unix.Mount("none", dir, "tmpfs", 0, size); err != nil {
-			t.Skip("SKIPPED: no disk to fill: ", err)
-		}
-		t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+		dir := newTmpfs(t, size)
 		_, err := boltdb.Restore(t.Context(), filepath.Join(dir, "journal.db"), bytes.NewReader(b.Bytes()), boltdb.RestoreOptions{})
 		if !errors.Is(err, journal.ErrNoSpace) {
 			t.Errorf("%s: got %v, want %v", size, err, journal.ErrNoSpace)
