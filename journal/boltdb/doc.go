@@ -18,6 +18,11 @@
 // Several processes may use a journal at once: whoever has it open lets the others in between two commits, and closes
 // it when idle for a few milliseconds. Correctness does not come from that lock but from compare-and-append.
 //
+// Files are named for what they are about. A handle is boltdb, gate, file, lock and owners; what runs need of it append, writer, read,
+// kv, blobs, pins, room and size; maintenance is maintain with copier, notes and rebuild under backup, compact, export, import and
+// restore, and gc with gone and orphans. What believes nothing that a file says, and reads it without bbolt, is inspect, circles, pages,
+// account, logs and salvage, for verify and repair.
+//
 // The package is not for network file systems, where neither locks nor mapped files are what they seem; Open refuses
 // those that it can recognise. It repairs nothing in its place: what is damaged is reported and left as it is, and Repair makes a copy.
 package boltdb
