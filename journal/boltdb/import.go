@@ -226,7 +226,7 @@ func (i *importing) end(ctx context.Context, opts ImportOptions, note string) er
 			return putState(tx, s)
 		}
 		e := journal.Entry{Kind: journal.Record, Name: journal.RecordImported, Time: max(i.j.now().UnixNano(), s.Time), By: opts.By, Note: note}
-		x, err := journal.Extend(s, s.Len, []journal.Entry{e}, func(journal.Step, uint8) (bool, error) { return false, nil })
+		x, err := journal.Extend(s, s.Len, []journal.Entry{e}, noPhase)
 		if err != nil {
 			return err
 		}

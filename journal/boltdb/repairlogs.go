@@ -348,7 +348,7 @@ func (r *repairer) finish(u *unfolded) error {
 		}
 	}
 	if more := r.said(u); len(more) > 0 {
-		x, err := journal.Extend(s, s.Len, more, func(journal.Step, uint8) (bool, error) { return false, nil })
+		x, err := journal.Extend(s, s.Len, more, noPhase)
 		if err != nil {
 			return err
 		}

@@ -79,11 +79,8 @@ func restore(ctx context.Context, path string, r io.Reader, opts RestoreOptions)
 		return done, err
 	}
 	from := in.Header()
-	switch {
-	case from.Of != bundle.Backup:
-		return done, fmt.Errorf("%w: it is of one run, %s", ErrOtherBundle, from.Run)
-	case from.Schema > schema:
-		return done, fmt.Errorf("%w: it is of a journal of schema %d, this version knows up to %d", bundle.ErrNewer, from.Schema, schema)
+	if err := restorable(from); err != nil {
+		return done, err
 	}
 	if err := vacant(path, opts.Force); err != nil {
 		return done, err
@@ -136,6 +133,17 @@ func restore(ctx context.Context, path string, r io.Reader, opts RestoreOptions)
 		return err
 	})
 	return done, err
+}
+
+// restorable says why a bundle is none that can be put back. Errors: ErrOtherBundle, bundle.ErrNewer.
+func restorable(h bundle.Header) error {
+	switch {
+	case h.Of != bundle.Backup:
+		return fmt.Errorf("%w: it is of one run, %s", ErrOtherBundle, h.Run)
+	case h.Schema > schema:
+		return fmt.Errorf("%w: it is of a journal of schema %d, this version knows up to %d", bundle.ErrNewer, h.Schema, schema)
+	}
+	return nil
 }
 
 // vacant says whether a journal may be put at path.
@@ -213,7 +221,7 @@ func (b *rebuild) restored(now time.Time, by, note string) (n uint64, err error)
 		err = b.db.Update(func(tx *bbolt.Tx) error {
 			for _, s := range batch {
 				e := journal.Entry{Kind: journal.Restored, Time: max(now.UnixNano(), s.Time), By: by, Note: note}
-				x, err := journal.Extend(s, s.Len, []journal.Entry{e}, func(journal.Step, uint8) (bool, error) { return false, nil })
+				x, err := journal.Extend(s, s.Len, []journal.Entry{e}, noPhase)
 				if err != nil {
 					return fmt.Errorf("run %s: %w", s.Run, err)
 				}
