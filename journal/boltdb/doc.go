@@ -10,8 +10,8 @@
 //	PATH.owners/    a file for every owner, locked as long as the owner lives; ID.room and ID.room.N hold space and inodes for outcomes
 //	PATH.pins/      a directory for every handle that is about to have blobs named, with a file for each of them
 //	PATH.pins.lock  held while blobs are pinned, and alone while those are removed that nobody needs
-//	PATH.schemaN    the file as it was before a migration from schema N
-//	PATH.replaced-… a journal that a restore has put aside; it shares the blobs
+//	PATH.schemaN    the file as it was before a migration from schema N; it shares the blobs
+//	PATH.replaced-… a journal that a restore has put aside; so does it
 //
 // and files that become one of these when they are whole: .NAME.….tmp, .NAME.copy-…, PATH.blobs/new-…
 //

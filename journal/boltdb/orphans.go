@@ -126,8 +126,8 @@ type names struct {
 	named map[journal.Digest]struct{}
 }
 
-// replaced adds what is named by the journals beside path that a restore has replaced or a migration has kept: they share its blobs. What is left of one that is
-// damaged counts as well, and what is stale in it.
+// replaced adds what is named by the journals beside path that a restore has replaced or a migration has kept: they share its blobs. What is
+// left of one that is damaged counts as well, and what is stale in it.
 func (n *names) replaced(ctx context.Context, path string) error {
 	files, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
