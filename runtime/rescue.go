@@ -97,6 +97,9 @@ func writeReply(dir, run string, said []byte) (path string, err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name())) // a part of it would be taken for the whole
 	}
+	if d, err := os.Open(dir); err == nil { // so that the name is there after a crash too, where directories can be synced
+		_, _ = d.Sync(), d.Close()
+	}
 	return filepath.Clean(f.Name()), nil
 }
 
