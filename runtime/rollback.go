@@ -36,7 +36,8 @@ var ErrOpen = errors.New("the run is not finished")
 // order, one for each call that had effects. It is a run like any other, and is driven like one; nothing is executed here.
 // Where it exists already it stays as it is.
 //
-// Calls without effects, and such as did not happen, are not compensated. What cannot be compensated is returned. An effect
+// Calls without effects, and such as did not happen, are not compensated, nor what a fork copied: that is undone with the run that it
+// was copied from. What cannot be compensated is returned. An effect
 // under a key whose outcome was never known may have taken place, and is compensated.
 //
 // Errors: ErrOpen; *UncertainError while an effect of the run is in doubt, since nobody knows whether there is anything to

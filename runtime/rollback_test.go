@@ -311,3 +311,44 @@ func TestARollbackNamesWhatWasSettledSince(t *testing.T) {
 		t.Errorf("rolled back again with %v", err)
 	}
 }
+
+// What a fork copied is undone once, with the run that it was copied from.
+func TestWhatAForkCopiedIsNotUndoneTwice(t *testing.T) {
+	m := refunding(t)
+	p := m.start(nil)
+	charges := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		for _, step := range []string{"a", "b"} {
+			if _, err := r.Call(ctx, journal.Step(step), "m.charge", []byte(`"`+step+`"`)); err != nil {
+				return nil, err
+			}
+		}
+		return []byte(`null`), nil
+	}
+	if _, err := m.drive(p, charges); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Fork(t.Context(), "r", "b", "r2", "ann", ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := driveFork(t, p, "r2", charges); err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []string{"r2", "r"} {
+		if _, err := p.Rollback(t.Context(), run, "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		back := runtime.DriveOptions{Driver: &runtime.DriverInfo{Drive: undoing, Version: runtime.RollbackVersion}}
+		if _, err := p.Drive(t.Context(), runtime.RollbackOf(run), back); err != nil {
+			t.Fatal(err)
+		}
+	}
+	undone := map[string]int{}
+	for effect, n := range m.world.effects {
+		if step, ok := strings.CutPrefix(effect, "refund "); ok {
+			undone[step[:1]] += n
+		}
+	}
+	if undone["a"] != 1 || undone["b"] != 2 {
+		t.Errorf("undone %v, want what was copied once and what both did twice", undone)
+	}
+}

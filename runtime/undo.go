@@ -17,13 +17,23 @@ type made struct {
 	effects []Effect       // in it and below it, that took place or may have
 }
 
-// calls returns the calls of a log in the order in which they began, each with its effects. Look-ups are not among them.
+// calls returns the calls of a log in the order in which they began, each with its effects. Look-ups are not among them. What a fork
+// copied belongs to the run that it was copied from, and is undone with that.
 func (e *Engine) calls(ctx context.Context, l *loaded) ([]*made, error) {
 	var all []*made
-	byStep := map[journal.Step]*made{}
+	byStep, copied := map[journal.Step]*made{}, map[journal.Step]bool{}
 	for entry, err := range e.cfg.Journal.Read(ctx, l.state.Run, 0) {
 		if err != nil {
 			return nil, err
+		}
+		if EndsCopy(entry) {
+			for _, m := range all {
+				for _, eff := range m.effects {
+					copied[eff.Step] = true
+				}
+				m.effects = nil
+			}
+			continue
 		}
 		plain := entry.Step.WithoutAttempts()
 		if entry.Kind == journal.Intent && entersModule(&entry) && byStep[plain] == nil && !isLookup(l, entry.Step) {
@@ -37,6 +47,7 @@ func (e *Engine) calls(ctx context.Context, l *loaded) ([]*made, error) {
 		if err != nil {
 			return nil, err
 		}
+		ok = ok && !copied[entry.Step]                       // what a fork learned of what it copied
 		for p := entry.Step; ok && p != ""; p = p.Parent() { // a program that could write is an effect itself
 			if m := byStep[p.WithoutAttempts()]; m != nil {
 				m.add(l, eff)
