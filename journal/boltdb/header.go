@@ -36,6 +36,7 @@ var (
 	createdKey     = []byte("created")
 	incarnationKey = []byte("incarnation") // since schema 2
 	repairedKey    = []byte("repaired")    // of a repaired copy, and what was made of it: empty
+	sumKey         = []byte("sum")         // a checksum over the values of the four before; since schema 2
 )
 
 // Buckets that are there only while something is under way, whatever the schema; what a killed process leaves of them is removed by
@@ -112,7 +113,19 @@ func (h *header) parse(get func(key []byte) []byte) error {
 		copy(h.incarnation[:], incarnation)
 	}
 	h.repaired = get(repairedKey) != nil
+	if h.schema >= 2 && !bytes.Equal(get(sumKey), h.sum()) {
+		return fmt.Errorf("%w: the checksum of what it says of itself is wrong", journal.ErrDamaged)
+	}
 	return nil
+}
+
+// sum is a checksum over what a journal says of itself. Idempotency keys are made of its id: one that has changed must not be used.
+func (h *header) sum() []byte {
+	said := append(append(bytes.Clone(h.id[:]), be64(uint64(h.created.UnixNano()))...), h.incarnation[:]...)
+	if h.repaired {
+		said = append(said, 1)
+	}
+	return binary.BigEndian.AppendUint32(nil, checksum(sumKey, said))
 }
 
 // newHeader draws what a new journal says of itself.
@@ -140,6 +153,7 @@ func (h *header) write(tx *bbolt.Tx) error {
 		{idKey, h.id[:]},
 		{createdKey, be64(uint64(h.created.UnixNano()))},
 		{incarnationKey, h.incarnation[:]},
+		{sumKey, h.sum()},
 	} {
 		if err := b.Put(kv[0], kv[1]); err != nil {
 			return err

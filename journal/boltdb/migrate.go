@@ -48,7 +48,8 @@ func toSchema2(tx *bbolt.Tx, h *header) error {
 		}
 	}
 	rand.Read(h.incarnation[:])
-	return tx.Bucket(headerBucket).Put(incarnationKey, h.incarnation[:])
+	b := tx.Bucket(headerBucket)
+	return errors.Join(b.Put(incarnationKey, h.incarnation[:]), b.Put(sumKey, h.sum()))
 }
 
 // migrator brings files to the present schema, or refuses to. The zero value is for files that were only just made.

@@ -129,7 +129,7 @@ func TestOpenRefusesANewerJournal(t *testing.T) {
 }
 
 func TestOpenRefusesADamagedHeader(t *testing.T) {
-	for key, want := range map[string]error{"mark": journal.ErrForeign, "schema": journal.ErrDamaged, "id": journal.ErrDamaged, "created": journal.ErrDamaged, "incarnation": journal.ErrDamaged} {
+	for key, want := range map[string]error{"mark": journal.ErrForeign, "schema": journal.ErrDamaged, "id": journal.ErrDamaged, "created": journal.ErrDamaged, "incarnation": journal.ErrDamaged, "sum": journal.ErrDamaged} {
 		dir := t.TempDir()
 		j := create(t, dir)
 		if err := boltdb.EditHeader(t.Context(), j, key, []byte("?")); err != nil {
@@ -235,4 +235,16 @@ func letGo(t *testing.T, j *boltdb.Journal) (release func()) {
 		t.Fatal(err)
 	}
 	return func() {}
+}
+
+// Of the journal's id every idempotency key is made, so a changed bit of it must not go unnoticed.
+func TestAChangedIDIsDamage(t *testing.T) {
+	for _, key := range []string{"id", "incarnation"} {
+		j := create(t, t.TempDir())
+		if err := boltdb.EditHeader(t.Context(), j, key, make([]byte, 32)); err != nil {
+			t.Fatal(err)
+		}
+		j.Close()
+		openAs(t, j.Path(), journal.ErrDamaged)
+	}
 }
