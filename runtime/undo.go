@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/wrun-dev/wrun/journal"
@@ -21,20 +22,20 @@ type made struct {
 // copied belongs to the run that it was copied from, and is undone with that.
 func (e *Engine) calls(ctx context.Context, l *loaded) ([]*made, error) {
 	var all []*made
-	byStep, copied := map[journal.Step]*made{}, map[journal.Step]bool{}
+	byStep := map[journal.Step]*made{}
+	begun, copied := map[journal.Step]bool{}, map[journal.Step]bool{} // steps that the log holds, and of them those that a fork took over
 	for entry, err := range e.cfg.Journal.Read(ctx, l.state.Run, 0) {
 		if err != nil {
 			return nil, err
 		}
 		if EndsCopy(entry) {
+			copied = maps.Clone(begun)
 			for _, m := range all {
-				for _, eff := range m.effects {
-					copied[eff.Step] = true
-				}
 				m.effects = nil
 			}
 			continue
 		}
+		begun[entry.Step] = true
 		plain := entry.Step.WithoutAttempts()
 		if entry.Kind == journal.Intent && entersModule(&entry) && byStep[plain] == nil && !isLookup(l, entry.Step) {
 			byStep[plain] = &made{intent: entry}
