@@ -25,7 +25,7 @@ The file holds what runs were given and what came of them. It is readable by its
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				told, done := meter(a, copied("backing up"))
+				told, done := meter(a, copied("backing up", 0))
 				var counts bundle.Counts
 				err := a.writeBundle(c, args[0], force, func(w io.Writer) (err error) {
 					counts, err = h.Backup(c.Context(), w, boltdb.CopyOptions{Progress: told})

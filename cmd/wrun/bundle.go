@@ -136,7 +136,7 @@ func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run 
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	unpacked := &app{in: a.in, out: a.out, errOut: a.errOut, json: a.json, quiet: a.quiet, verbose: a.verbose, configDir: a.configDir}
 	unpacked.journalPath, unpacked.lockTimeout = filepath.Join(dir, "journal.db"), a.lockTimeout
-	told, done := meter(a, copied("unpacking"))
+	told, done := meter(a, copied("unpacking", lengthOf(in)))
 	return unpacked.with(ctx, true, func(h *wrun.Host) error {
 		imported, err := h.Import(ctx, in, boltdb.ImportOptions{Plain: true, Progress: told})
 		done()

@@ -17,7 +17,7 @@ does that.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				told, done := meter(a, copied("compacting"))
+				told, done := meter(a, copied("compacting", 0))
 				r, err := h.Compact(c.Context(), boltdb.CopyOptions{Progress: told})
 				done()
 				if err != nil {

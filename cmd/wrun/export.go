@@ -27,7 +27,7 @@ The file holds what the run was given and what came of it. It is readable by its
 				file = args[1]
 			}
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				told, done := meter(a, copied("exporting"))
+				told, done := meter(a, copied("exporting", 0))
 				var counts bundle.Counts
 				err := a.writeBundle(c, file, force, func(w io.Writer) (err error) {
 					counts, err = h.Export(c.Context(), args[0], w, boltdb.CopyOptions{Progress: told})

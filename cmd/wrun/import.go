@@ -28,7 +28,7 @@ from, or things would be done twice. "wrun fork" makes a run of it that can be d
 				return fmt.Errorf("import %s: %w", args[0], bundle.ErrForeign)
 			}
 			return a.with(c.Context(), true, func(h *wrun.Host) error {
-				told, done := meter(a, copied("importing"))
+				told, done := meter(a, copied("importing", lengthOf(in)))
 				r, err := h.Import(c.Context(), in, boltdb.ImportOptions{By: userName(), Progress: told})
 				done()
 				if err != nil {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/wrun-dev/wrun/journal/boltdb"
@@ -44,13 +46,43 @@ func meter[T any](a *app, text func(T) string) (told func(T), done func()) {
 		}
 }
 
-// copied says how far a copy is.
-func copied(what string) func(boltdb.Progress) string {
+// copied says how far a copy is. whole is how long the bundle is that is read, 0 where none is or that is not known.
+func copied(what string, whole int64) func(boltdb.Progress) string {
 	return func(p boltdb.Progress) string {
-		text := what + ": " + number(p.Entries, "entry", "entries") + ", " + bytesText(p.Bytes)
+		text := what + ": "
+		switch {
+		case whole > 0:
+			text += bar(p.Bytes, whole)
+		case p.OfBlobs > 0:
+			text += bar(p.Blobs, p.OfBlobs)
+		case p.OfEntries > 0:
+			text += bar(p.Entries, p.OfEntries)
+		}
+		text += number(p.Entries, "entry", "entries") + ", " + bytesText(p.Bytes)
 		if p.Blobs > 0 {
 			text += ", " + number(p.Blobs, "blob", "blobs")
 		}
 		return text
 	}
+}
+
+// bar draws how much of something is done, and says it in percent. What came meanwhile can make it more than there was.
+func bar[N int64 | uint64](done, of N) string {
+	const width = 20
+	part := min(float64(done)/float64(of), 1)
+	full := int(part * width)
+	return fmt.Sprintf("[%s%s] %3.0f %%, ", strings.Repeat("#", full), strings.Repeat(" ", width-full), 100*part)
+}
+
+// lengthOf is how long a file is, 0 where that is not known.
+func lengthOf(r io.Reader) int64 {
+	f, ok := r.(*os.File)
+	if !ok {
+		return 0
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
 }

@@ -32,7 +32,7 @@ somebody has looked, and says "wrun resolve RUN --confirm".`,
 				return err
 			}
 			defer in.Close()
-			told, done := meter(a, copied("restoring"))
+			told, done := meter(a, copied("restoring", lengthOf(in)))
 			r, err := boltdb.Restore(c.Context(), path, in, boltdb.RestoreOptions{
 				Force: force, By: userName(), Note: fmt.Sprintf("restored from %.300s", args[0]), BusyTimeout: a.lockTimeout, Progress: told,
 			})

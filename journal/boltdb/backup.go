@@ -67,6 +67,12 @@ func (j *Journal) backup(ctx context.Context, w io.Writer, opts CopyOptions) (co
 		return counts, err
 	}
 	j.hooks.at("logs written")
+	if opts.Progress != nil {
+		err := j.blobs.files(func(journal.Digest, string) error { told.OfBlobs++; return ctx.Err() })
+		if err != nil {
+			return counts, err
+		}
+	}
 	if err := j.blobs.files(func(d journal.Digest, _ string) error {
 		n, err := j.blobs.into(ctx, b, d)
 		if err != nil {

@@ -17,6 +17,8 @@ type Progress struct {
 	Entries, Keys, Blobs uint64
 	// Bytes are the lengths of all these together.
 	Bytes int64
+	// OfEntries and OfBlobs are how many there were when the copy of a journal began; 0 where that was not counted.
+	OfEntries, OfBlobs uint64
 }
 
 // sink takes what a copier reads. No transaction of the journal is open while it works.
@@ -106,7 +108,7 @@ func (j *Journal) copyTo(ctx context.Context, to sink, progress func(Progress), 
 			err = errors.Join(err, j.dropNotes(ctx, c.id))
 		}
 	}()
-	for _, pass := range []func(context.Context) error{c.logs, c.keys, c.gone} {
+	for _, pass := range []func(context.Context) error{c.count, c.logs, c.keys, c.gone} {
 		if err := pass(ctx); err != nil {
 			return c.told, err
 		}
@@ -117,6 +119,20 @@ func (j *Journal) copyTo(ctx context.Context, to sink, progress func(Progress), 
 	}
 	j.hooks.at("caught up")
 	return c.told, last(c)
+}
+
+// count finds out how much there is to copy, for whoever is told how far it is.
+func (c *copier) count(ctx context.Context) error {
+	if c.progress == nil {
+		return nil
+	}
+	for s, err := range c.j.List(ctx, journal.Query{}) {
+		if err != nil {
+			return err
+		}
+		c.told.OfEntries += s.Len
+	}
+	return nil
 }
 
 // give hands a part on.

@@ -333,3 +333,15 @@ func TestADamagedLogIsCarriedNowhere(t *testing.T) {
 		t.Errorf("the journal itself: %v", err)
 	}
 }
+
+func TestABackupSaysOfHowMuchItIsHowFar(t *testing.T) {
+	j := fill(t, t.TempDir(), 6)
+	var last boltdb.Progress
+	counts, err := j.Backup(t.Context(), io.Discard, boltdb.CopyOptions{Progress: func(p boltdb.Progress) { last = p }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Entries != counts.Records || last.OfEntries != counts.Records || last.Blobs != 6 || last.OfBlobs != 6 {
+		t.Errorf("told %+v of %+v", last, counts)
+	}
+}
