@@ -1,6 +1,7 @@
 package boltdb_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
@@ -211,5 +214,39 @@ func TestAHeaderPageInThePlaceOfTheOtherIsFound(t *testing.T) {
 				j.Close()
 			}
 		}
+	}
+}
+
+// A folded log that cannot be read is an error of every way to use its run, and of a listing of all: the run is not taken for one that is
+// not there.
+func TestAFoldedLogThatCannotBeReadIsNotPassedOver(t *testing.T) {
+	j := fill(t, t.TempDir(), 3)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, j.Path(), func(tx *bbolt.Tx) error {
+		b := tx.Bucket([]byte("states"))
+		v := bytes.Clone(b.Get([]byte("run-1")))
+		v[len(v)-1] ^= 1
+		return b.Put([]byte("run-1"), v)
+	})
+	j = open(t, j.Path())
+	defer j.Close()
+	for _, q := range []journal.Query{{}, {Run: "run-1"}, {Unfinished: true}} {
+		var last error
+		for _, err := range j.List(t.Context(), q) {
+			last = err
+		}
+		if !errors.Is(last, journal.ErrDamaged) {
+			t.Errorf("list %+v: %v, want %v", q, last, journal.ErrDamaged)
+		}
+	}
+	for _, err := range j.Read(t.Context(), "run-1", 0) {
+		if !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("read: %v, want %v", err, journal.ErrDamaged)
+		}
+	}
+	if err := j.Append(t.Context(), "run-1", 0, created()); !errors.Is(err, journal.ErrDamaged) {
+		t.Errorf("begin it again: %v, want %v", err, journal.ErrDamaged)
 	}
 }

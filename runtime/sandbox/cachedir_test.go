@@ -88,7 +88,7 @@ func TestCodeThatWasAlteredIsNotRun(t *testing.T) {
 		"longer":    func(t *testing.T, path string) error { return write(path, append(read(t, path), 0)) },
 		"gone":      func(t *testing.T, path string) error { return os.Remove(path) },
 		"another's": func(t *testing.T, path string) error { return write(path, valid) },
-		"huge":      func(t *testing.T, path string) error { return os.Truncate(path, 3<<30) },
+		"huge":      func(t *testing.T, path string) error { return os.Truncate(path, 1<<30) },
 		"a directory": func(t *testing.T, path string) error {
 			os.Remove(path)
 			return os.MkdirAll(filepath.Join(path, "x"), 0o700)
