@@ -185,11 +185,11 @@ func TestDamagedPagesAreFoundOrHarmless(t *testing.T) {
 		copy(b, b[page:2*page])
 		copy(b[page:], other)
 	})
-	for i := range 200 {
+	for i := range 80 {
 		at := 2*page + r.IntN((used-2)*page)
 		try(fmt.Sprintf("flip %d of byte %d", i, at), false, func(b []byte) { b[at] ^= 1 << r.IntN(8) })
 	}
-	for i := range 100 {
+	for i := range 50 {
 		at := r.IntN(2)*page + r.IntN(80)
 		try(fmt.Sprintf("flip %d of byte %d", i, at), true, func(b []byte) { b[at] ^= 1 << r.IntN(8) })
 	}

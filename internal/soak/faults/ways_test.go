@@ -4,7 +4,7 @@ import "testing"
 
 // Each test is a share of tier 1 that takes seconds. Larger ones are made by "go run ./internal/soak -tier 1 -share 0.1".
 
-func TestNoCrashPointOfTheProgramBreaksAPromise(t *testing.T) { run(t, "crash points", 0.2) }
+func TestNoCrashPointOfTheProgramBreaksAPromise(t *testing.T) { run(t, "crash points", 0.1) }
 
 func TestFailingSystemCallsBreakNoPromise(t *testing.T) { run(t, "system calls", 0.02) }
 

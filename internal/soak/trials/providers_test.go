@@ -10,7 +10,7 @@ import (
 )
 
 // A kill takes most of a second of a processor, all told. From 20 on it is also judged where they land.
-var killsPerProvider = flag.Int("kills", 10, "how many processes to kill against each provider")
+var killsPerProvider = flag.Int("kills", 6, "how many processes to kill against each provider")
 
 func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 	if testing.Short() {
