@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 
 	"go.etcd.io/bbolt"
 
@@ -91,89 +89,34 @@ func (j *Journal) commit(db *bbolt.DB, batch []*request) {
 // it may be the outcome for which that was held.
 func (j *Journal) transact(db *bbolt.DB, batch []*request) error {
 	for {
-		id, err := j.transactOnce(db, batch)
+		err := j.inTx(db, func(tx *bbolt.Tx) (commit bool, err error) {
+			for _, r := range batch {
+				if r.err != nil {
+					continue // it was refused before
+				}
+				r.judged = true
+				if err := r.add(tx); err != nil {
+					return false, err
+				}
+				commit = commit || r.err == nil
+			}
+			return commit, nil
+		})
 		if err == nil || brokenRetry && j.readable(db, batch) {
 			return nil
 		}
 		err = fmt.Errorf("append: %w", err)
-		switch {
-		case panicked(err):
-			j.gate.abandon(err)
-		case !unwritten(db, id, err):
-			j.gate.fail(err)
-		default:
-			for _, r := range batch {
-				r.unjudge()
-			}
-			full := fmt.Errorf("%w: %w", journal.ErrNoSpace, err)
-			given := j.room.give(true)
-			if dropped := refuseBeginnings(batch, full); dropped || given {
-				continue
-			}
-			return full
+		if !errors.Is(err, errUnwritten) {
+			return j.lost(err)
 		}
-		// An error of the commit does not say that nothing was committed.
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
-	}
-}
-
-// transactOnce returns the number of the transaction too.
-func (j *Journal) transactOnce(db *bbolt.DB, batch []*request) (id int, err error) {
-	return id, guard(func() error {
-		tx, err := db.Begin(true)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-		id = tx.ID()
-		accepted := 0
 		for _, r := range batch {
-			if r.err != nil {
-				continue // it was refused before
-			}
-			r.judged = true
-			if err := r.add(tx); err != nil {
-				return err
-			}
-			if r.err == nil {
-				accepted++
-			}
+			r.unjudge()
 		}
-		if accepted == 0 {
-			return nil
-		}
-		if j.hooks.commit != nil {
-			return j.hooks.commit(tx)
-		}
-		if err := tx.Commit(); err != nil {
+		given := j.room.give(true)
+		if dropped := refuseBeginnings(batch, err); !dropped && !given {
 			return err
 		}
-		j.commits.Add(1)
-		return nil
-	})
-}
-
-// unwritten says whether a transaction that failed is certainly not there, because there was no space for it: the error is one of
-// writing pages or of making the file longer, which come before the page that makes it count, and that page is the one before.
-// An error of a sync says nothing of the kind, and neither does one that is not about space.
-func unwritten(db *bbolt.DB, id int, err error) bool {
-	var path *fs.PathError
-	switch {
-	case errors.As(err, &path) && path.Op == "write" && isNoSpace(err):
-	case strings.Contains(err.Error(), "file resize error: "): // bbolt keeps the text alone
-	default:
-		return false
 	}
-	there := id
-	if guard(func() error {
-		return db.View(func(tx *bbolt.Tx) error {
-			there = tx.ID()
-			return nil
-		})
-	}) != nil {
-		return false
-	}
-	return there < id
 }
 
 // readable says whether all of a batch can be read, which proves nothing after a failed commit: broken_retry believes it.
@@ -206,10 +149,7 @@ func (r *request) add(tx *bbolt.Tx) error {
 			return nil
 		}
 	}
-	keys := tx.Bucket(keysBucket)
-	x, err := journal.Extend(s, r.at, r.entries, func(step journal.Step, phase uint8) (bool, error) {
-		return keys.Get(stepKey(r.run, step, phase)) != nil, nil
-	})
+	x, err := journal.Extend(s, r.at, r.entries, hasPhase(tx, r.run))
 	if err != nil {
 		r.err = err
 		return nil
@@ -247,29 +187,38 @@ func checkEnd(tx *bbolt.Tx, s *journal.State) error {
 
 // put writes what was found to be right.
 func put(tx *bbolt.Tx, run string, x *journal.Extension, writes map[string]value) error {
-	entries, keys, kv := tx.Bucket(entriesBucket), tx.Bucket(keysBucket), tx.Bucket(kvBucket)
-	entries.FillPercent = 0.9 // logs grow at their end
 	for i, e := range x.Entries {
-		if err := entries.Put(entryKey(run, e.Seq), x.Records[i]); err != nil {
+		if err := putEntry(tx, run, e, x.Records[i]); err != nil {
 			return err
 		}
-		if e.Phase() != 0 {
-			if err := keys.Put(stepKey(run, e.Step, e.Phase()), be64(e.Seq)); err != nil {
-				return err
-			}
-		}
 	}
-	c := changes{runs: map[string]uint64{run: x.Entries[0].Seq}}
 	for k, v := range writes {
-		if err := kv.Put([]byte(k), seal([]byte(k), v.encode())); err != nil {
+		if err := putValue(tx, []byte(k), v); err != nil {
 			return err
 		}
-		c.keys = append(c.keys, []byte(k))
 	}
-	if err := noted(tx, c); err != nil {
+	if err := noted(tx, run, x.Entries[0].Seq, writes); err != nil {
 		return err
 	}
 	return putState(tx, x.State)
+}
+
+// putEntry writes an entry, and where it is to be found by its step and phase.
+func putEntry(tx *bbolt.Tx, run string, e journal.Entry, record []byte) error {
+	entries := tx.Bucket(entriesBucket)
+	entries.FillPercent = 0.9 // logs grow at their end
+	if err := entries.Put(entryKey(run, e.Seq), record); err != nil || e.Phase() == 0 {
+		return err
+	}
+	return tx.Bucket(keysBucket).Put(stepKey(run, e.Step, e.Phase()), be64(e.Seq))
+}
+
+// hasPhase tells which steps and phases of a run have an entry.
+func hasPhase(tx *bbolt.Tx, run string) func(journal.Step, uint8) (bool, error) {
+	keys := tx.Bucket(keysBucket)
+	return func(step journal.Step, phase uint8) (bool, error) {
+		return keys.Get(stepKey(run, step, phase)) != nil, nil
+	}
 }
 
 // putState writes a folded log, and what helps to find it.

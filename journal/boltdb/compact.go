@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 
 	"go.etcd.io/bbolt"
-
-	"github.com/wrun-dev/wrun/journal"
 )
 
 // Compacted says what Compact came to.
@@ -73,9 +71,8 @@ func (j *Journal) compact(ctx context.Context, opts CopyOptions) (done Compacted
 
 // swap ends a compaction while nobody else has the file open.
 func (j *Journal) swap(c *copier, b *rebuild, f *file, most int) error {
-	if _, err := f.here(j.path); err != nil {
-		j.gate.fail(err)
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+	if _, _, err := j.here(); err != nil {
+		return err
 	}
 	var rest *part
 	err := guard(func() error {
@@ -98,16 +95,14 @@ func (j *Journal) swap(c *copier, b *rebuild, f *file, most int) error {
 	}
 	j.hooks.at("built")
 	if err := f.db.Close(); err != nil { // Windows replaces no file that is open
-		j.gate.fail(err)
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+		return j.lost(err)
 	}
 	if err := os.Rename(b.path, j.path); err != nil {
 		return err
 	}
 	j.hooks.at("renamed")
 	if err := syncDir(filepath.Dir(j.path)); err != nil {
-		j.gate.fail(err)
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+		return j.lost(err)
 	}
 	return nil
 }

@@ -65,6 +65,11 @@ func get(tx *bbolt.Tx, k []byte) (value, error) {
 	return decodeValue(k, v)
 }
 
+// putValue writes a key of tool state.
+func putValue(tx *bbolt.Tx, k []byte, v value) error {
+	return tx.Bucket(kvBucket).Put(k, seal(k, v.encode()))
+}
+
 // stage returns what the entries' writes make of the keys they touch. Errors: ErrStale, ErrDamaged.
 func stage(tx *bbolt.Tx, entries []journal.Entry) (map[string]value, error) {
 	staged := map[string]value{}

@@ -23,30 +23,22 @@ import (
 // Runs are removed by maintenance, which waits until the copy is made. The copier takes the notes, which removes them, and only
 // then reads what they name: what changes after that is noted again.
 
-// changes are what a transaction notes.
-type changes struct {
-	runs map[string]uint64 // the position of the first entry that was added
-	keys [][]byte          // of the store
-}
-
-// noted writes changes down for every copy that is under way. It costs a look for the bucket when there is none.
-func noted(tx *bbolt.Tx, c changes) error {
+// noted writes down, for every copy that is under way, that a run has entries from a position on that it had not, and that keys of the
+// store were written. It costs a look for the bucket when there is none.
+func noted(tx *bbolt.Tx, run string, from uint64, writes map[string]value) error {
 	copies := tx.Bucket(copiesBucket)
 	if copies == nil {
 		return nil
 	}
 	return copies.ForEachBucket(func(id []byte) error {
 		b := copies.Bucket(id)
-		for run, from := range c.runs {
-			k := append([]byte{'r'}, run...)
-			if before := b.Get(k); len(before) == 8 && binary.BigEndian.Uint64(before) <= from {
-				continue
-			}
+		k := append([]byte{'r'}, run...)
+		if before := b.Get(k); len(before) != 8 || binary.BigEndian.Uint64(before) > from {
 			if err := b.Put(k, be64(from)); err != nil {
 				return err
 			}
 		}
-		for _, key := range c.keys {
+		for key := range writes {
 			if err := b.Put(append([]byte{'k'}, key...), nil); err != nil {
 				return err
 			}
@@ -149,68 +141,4 @@ func (j *Journal) dropNotes(ctx context.Context, id []byte) error {
 		return nil // the next maintenance does it; what has gone wrong is said already
 	}
 	return err
-}
-
-// update runs fn in a transaction of its own, for what is no append, and begins only where there is plenty of space. An error of fn
-// leaves everything as it was.
-//
-// Errors: those of fn, ErrBusy, ErrNoSpace, ctx.Err(), ErrUnusable after an error that leaves open what is on the disk.
-func (j *Journal) update(ctx context.Context, fn func(*bbolt.Tx) error) error {
-	return j.change(ctx, reserved, fn)
-}
-
-// lessen is update for what leaves no more than it has found in the end: it is tried as well where there is little left.
-func (j *Journal) lessen(ctx context.Context, fn func(*bbolt.Tx) error) error {
-	return j.change(ctx, 0, fn)
-}
-
-func (j *Journal) change(ctx context.Context, need uint64, fn func(*bbolt.Tx) error) error {
-	db, err := j.gate.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer j.gate.release()
-	f := j.gate.open()
-	size, err := f.here(j.path)
-	if err != nil {
-		j.gate.fail(err)
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
-	}
-	if need > 0 {
-		if full, _ := j.full(db, f, size, need); full != nil {
-			return full
-		}
-	}
-	var refused error
-	id := 0
-	err = guard(func() error {
-		tx, err := db.Begin(true)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }() // after Commit it does nothing
-		id = tx.ID()
-		if refused = fn(tx); refused != nil {
-			return nil
-		}
-		if j.hooks.commit != nil {
-			return j.hooks.commit(tx)
-		}
-		if err := tx.Commit(); err != nil {
-			return err
-		}
-		j.commits.Add(1)
-		return nil
-	})
-	switch {
-	case err == nil:
-		return refused
-	case panicked(err):
-		j.gate.abandon(err)
-	case unwritten(db, id, err):
-		return fmt.Errorf("%w: %w", journal.ErrNoSpace, err)
-	default:
-		j.gate.fail(err)
-	}
-	return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
 }

@@ -164,21 +164,11 @@ func (b *rebuild) record(run string, seq uint64, record []byte) error {
 
 // takeRecord judges a record as the next one of a log and writes it; the state is the caller's to write.
 func takeRecord(tx *bbolt.Tx, s *journal.State, record []byte) (journal.Entry, error) {
-	entries, keys := tx.Bucket(entriesBucket), tx.Bucket(keysBucket)
-	e, err := s.Refold(record, func(step journal.Step, phase uint8) (bool, error) {
-		return keys.Get(stepKey(s.Run, step, phase)) != nil, nil
-	})
+	e, err := s.Refold(record, hasPhase(tx, s.Run))
 	if err != nil {
 		return e, err
 	}
-	entries.FillPercent = 0.9 // logs grow at their end
-	if err := entries.Put(entryKey(s.Run, e.Seq), record); err != nil {
-		return e, err
-	}
-	if e.Phase() == 0 {
-		return e, nil
-	}
-	return e, keys.Put(stepKey(s.Run, e.Step, e.Phase()), be64(e.Seq))
+	return e, putEntry(tx, s.Run, e, record)
 }
 
 func (b *rebuild) key(k []byte, v value) error {
@@ -186,7 +176,7 @@ func (b *rebuild) key(k []byte, v value) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(kvBucket).Put(k, seal(k, v.encode()))
+	return putValue(tx, k, v)
 }
 
 func (b *rebuild) gone(run string, kept []byte) error {

@@ -84,10 +84,8 @@ var errUnfit = errors.New("it is not the next entry of the log")
 
 // keep adds a record to the copy if it is the next one. Errors: errUnfit.
 func (r *repairer) keep(u *unfolded, record []byte) error {
-	s, keys := u.s, r.tx.Bucket(keysBucket)
-	e, err := s.Refold(record, func(step journal.Step, phase uint8) (bool, error) {
-		return keys.Get(stepKey(s.Run, step, phase)) != nil, nil
-	})
+	s := u.s
+	e, err := s.Refold(record, hasPhase(r.tx, s.Run))
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnfit, err)
 	}
@@ -98,15 +96,8 @@ func (r *repairer) keep(u *unfolded, record []byte) error {
 
 // enter puts an entry, and what follows from it, into the copy.
 func (r *repairer) enter(run string, e journal.Entry, record []byte) error {
-	entries := r.tx.Bucket(entriesBucket)
-	entries.FillPercent = 0.9
-	if err := entries.Put(entryKey(run, e.Seq), record); err != nil {
+	if err := putEntry(r.tx, run, e, record); err != nil {
 		return err
-	}
-	if e.Phase() != 0 {
-		if err := r.tx.Bucket(keysBucket).Put(stepKey(run, e.Step, e.Phase()), be64(e.Seq)); err != nil {
-			return err
-		}
 	}
 	for _, d := range e.Names() {
 		if _, ok := r.named[d]; !ok {
@@ -148,8 +139,7 @@ func (r *repairer) wrote(w journal.Write) error {
 		return nil
 	}
 	r.derived[string(k)] = true
-	v = value{version: version, lives: !w.Delete, bytes: w.Value}
-	return r.tx.Bucket(kvBucket).Put(k, seal(k, v.encode()))
+	return putValue(r.tx, k, value{version: version, lives: !w.Delete, bytes: w.Value})
 }
 
 // stray looks for what the tree does not lead to any more.

@@ -87,11 +87,9 @@ func (r *request) need() (n uint64) {
 // ready says whether a batch may begin: the file is still the journal's. Requests that begin something are refused where there is
 // not plenty of room; for the others it is made, as far as the handle holds some. Nothing was written yet.
 func (j *Journal) ready(db *bbolt.DB, batch []*request) error {
-	f := j.gate.open()
-	size, err := f.here(j.path)
+	f, size, err := j.here()
 	if err != nil {
-		j.gate.fail(err)
-		return fmt.Errorf("%w: %w", journal.ErrUnusable, err)
+		return err
 	}
 	need := uint64(reserved)
 	for _, r := range batch {
