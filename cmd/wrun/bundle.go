@@ -24,22 +24,13 @@ func (a *app) bundleProblem(err error) (problem, bool) {
 	if lost := (*codedError)(nil); errors.As(err, &lost) && lost.code == codeOutput { // standard output is full, and not the journal's disk
 		return problem{code: codeOutput}, true
 	}
-	for _, k := range []struct {
-		is   error
-		code code
-		next string
-	}{
+	return known(err, []sentinel{
 		{bundle.ErrForeign, codeNotBundle, ""},
 		{boltdb.ErrOtherBundle, codeNotBundle, ""},
 		{bundle.ErrDamaged, codeBundleDamaged, ""},
 		{bundle.ErrNewer, codeBundleNewer, ""},
 		{boltdb.ErrOccupied, codeOccupied, "the same command, with --force"},
-	} {
-		if errors.Is(err, k.is) {
-			return problem{code: k.code, next: k.next}, true
-		}
-	}
-	return problem{}, false
+	})
 }
 
 // writeBundle writes a bundle to a file, or to standard output for "-".

@@ -246,11 +246,7 @@ func (a *app) journalProblem(err error) (problem, bool) {
 	if held := (*boltdb.HeldError)(nil); errors.As(err, &held) && held.Stopped {
 		return problem{code: codeBusy, next: fmt.Sprintf("kill -CONT %d\nthe same command", held.PID)}, true
 	}
-	for _, k := range []struct {
-		is   error
-		code code
-		next string
-	}{
+	return known(err, []sentinel{
 		{runtime.ErrNoArtifact, codeNoArtifact, ""},
 		{journal.ErrNoJournal, codeNoJournal, "wrun call TOOL.wasm NAME '{}'"},
 		{journal.ErrForeign, codeForeign, "say --journal FILE"},
@@ -263,7 +259,19 @@ func (a *app) journalProblem(err error) (problem, bool) {
 		{journal.ErrNoSpace, codeNoSpace, ""},
 		{journal.ErrUnusable, codeJournal, a.cmd("ls")},
 		{journal.ErrNotFound, codeNoRun, a.cmd("ls")},
-	} {
+	})
+}
+
+// sentinel is an error that says all by itself.
+type sentinel struct {
+	is   error
+	code code
+	next string
+}
+
+// known finds the first of some errors that err is.
+func known(err error, of []sentinel) (problem, bool) {
+	for _, k := range of {
 		if errors.Is(err, k.is) {
 			return problem{code: k.code, next: k.next}, true
 		}
