@@ -42,6 +42,7 @@ var allowed = []struct {
 	{"tools/...", []string{"sdk", "toolabi"}},
 	{"cmd/wrun", []string{"...", ""}},
 	{"internal/authority", []string{"hostfuncs", "toolabi"}},
+	{"internal/docpage", nil},
 	{"internal/failpoint", nil},
 	{"internal/grantfile", []string{"hostfuncs", "internal/strictyaml", "toolabi"}},
 	{"internal/jq", nil},

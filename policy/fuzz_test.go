@@ -11,9 +11,9 @@ import (
 
 // A text is a policy or a list of mistakes; and a policy decides every call, twice the same.
 func FuzzParse(f *testing.F) {
-	for _, m := range part.FindAllStringSubmatch(readDoc(f), -1) {
-		if m[1] == "policy" {
-			f.Add([]byte(m[2]), "payments.charge", []byte(`{"amount_cents": 20000}`))
+	for _, p := range pages(f) {
+		for _, group := range p.Groups("policy") {
+			f.Add([]byte(group[0].Text), "payments.charge", []byte(`{"amount_cents": 20000}`))
 		}
 	}
 	f.Add([]byte(bomb()), "a.b", []byte("1"))

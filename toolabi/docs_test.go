@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wrun-dev/wrun/internal/docpage"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -21,6 +22,20 @@ func abiDoc(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(string(b), "\r\n", "\n")
+}
+
+// allDocs is the text of every page.
+func allDocs(t *testing.T) string {
+	t.Helper()
+	pages, err := docpage.Read("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, p := range pages {
+		all.WriteString(p.Text)
+	}
+	return all.String()
 }
 
 // rows returns the cells of the table whose first column has this title, without their backquotes.
@@ -208,9 +223,11 @@ var (
 	cddlPair  = regexp.MustCompile(`^  (\? )?(\d+): (.+?), +; \w`)
 )
 
-func cddl(t *testing.T, doc string) map[string]rule {
+// cddl returns the rules of every page.
+func cddl(t *testing.T) map[string]rule {
 	t.Helper()
 	rules := map[string]rule{}
+	doc := allDocs(t)
 	for _, block := range cddlBlock.FindAllStringSubmatch(doc, -1) {
 		for _, m := range cddlRule.FindAllStringSubmatch(block[1], -1) {
 			r := rule{}
@@ -221,6 +238,9 @@ func cddl(t *testing.T, doc string) map[string]rule {
 				}
 				r[p[2]] = pair{p[1] != "", p[3]}
 			}
+			if other, twice := rules[m[1]]; twice && !reflect.DeepEqual(r, other) {
+				t.Errorf("%s is given twice, and differently", m[1])
+			}
 			rules[m[1]] = r
 		}
 	}
@@ -228,7 +248,7 @@ func cddl(t *testing.T, doc string) map[string]rule {
 }
 
 func TestDocsGiveTheCDDLOfEveryMessage(t *testing.T) {
-	rules := cddl(t, abiDoc(t))
+	rules := cddl(t)
 	checked := map[string]bool{}
 	for _, empty := range messages {
 		checkRule(t, rules, checked, reflect.TypeOf(empty()).Elem())
@@ -306,7 +326,7 @@ var (
 )
 
 func TestDocsGiveBytesThatAreMessages(t *testing.T) {
-	doc := abiDoc(t)
+	doc := allDocs(t)
 	blocks := hexBlock.FindAllStringSubmatch(doc, -1)
 	seen := map[string]bool{}
 	for _, m := range blocks {
@@ -338,5 +358,30 @@ func TestDocsGiveBytesThatAreMessages(t *testing.T) {
 		if !seen[want] || !strings.Contains(doc, text) {
 			t.Errorf("the example lacks %s or %q", want, text)
 		}
+	}
+}
+
+// What the documentation declares in C is what a guest declares that was compiled; http_send is declared as all its like.
+func TestTheCOfTheDocumentationIsThatOfAGuest(t *testing.T) {
+	guest, err := os.ReadFile("../internal/wasmtest/guests/keeper_c/keeper.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(abiDoc(t), "```c\n")
+	block, _, _ = strings.Cut(block, "```")
+	like := strings.NewReplacer(`"http_send"`, `"log"`, " http_send(", " wrun_log(", "req_ptr", "ptr", "req_len", "len")
+	compiled := strings.Join(strings.Fields(string(guest)), " ")
+	lines := 0
+	for line := range strings.Lines(block) {
+		declared := strings.TrimSuffix(strings.Join(strings.Fields(like.Replace(line)), " "), ";")
+		if declared == "" {
+			continue
+		}
+		if lines++; !strings.Contains(compiled, declared) {
+			t.Errorf("the guest does not have %s", declared)
+		}
+	}
+	if lines < 8 {
+		t.Errorf("found %d lines", lines)
 	}
 }

@@ -2,13 +2,12 @@ package agent_test
 
 import (
 	"errors"
-	"os"
 	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/drivers/agent"
+	"github.com/wrun-dev/wrun/internal/docpage"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -178,21 +177,22 @@ func TestMistakesAreNamedWithTheirPlaces(t *testing.T) {
 	}
 }
 
-var agentBlock = regexp.MustCompile("(?ms)^```yaml agent\n(.*?)^```$")
-
 func TestTheDocumentationsAgentsAreInOrder(t *testing.T) {
-	page, err := os.ReadFile("../../docs/agents.md")
+	pages, err := docpage.Read("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := agentBlock.FindAllSubmatch(page, -1)
-	if len(blocks) < 2 {
-		t.Fatalf("the page has %d agents", len(blocks))
-	}
-	for _, b := range blocks {
-		if _, err := agent.Parse(b[1]); err != nil {
-			t.Errorf("%s\n%v", b[1], err)
+	found := 0
+	for _, p := range pages {
+		for _, group := range p.Groups("agent") {
+			if _, err := agent.Parse([]byte(group[0].Text)); err != nil {
+				t.Errorf("%s:%d: %v", p.File, group[0].Line, err)
+			}
+			found++
 		}
+	}
+	if found < 2 {
+		t.Fatalf("the pages have %d agents", found)
 	}
 }
 

@@ -1,36 +1,36 @@
 package plan_test
 
 import (
-	"os"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/internal/docpage"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-var fence = regexp.MustCompile("(?ms)^```[a-z]+ ([a-z]+)\n(.*?)^```$")
-
 // Each block "plan" of the documentation is run with the blocks that follow it.
 func TestTheDocumentationIsTrue(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/plans.md")
+	pages, err := docpage.Read("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var examples []map[string]string
-	for _, m := range fence.FindAllStringSubmatch(strings.ReplaceAll(string(doc), "\r\n", "\n"), -1) {
-		if m[1] == "plan" {
-			examples = append(examples, map[string]string{})
+	found := 0
+	for _, p := range pages {
+		for _, group := range p.Groups("plan") {
+			e := map[string]string{}
+			for _, b := range group {
+				e[b.Word] = strings.TrimSuffix(b.Text, "\n")
+			}
+			t.Run(fmt.Sprintf("%s:%d", p.Name(), group[0].Line), func(t *testing.T) { runExample(t, e) })
+			found++
 		}
-		examples[len(examples)-1][m[1]] = strings.TrimSuffix(m[2], "\n")
 	}
-	if len(examples) < 12 {
-		t.Fatalf("found %d examples, want at least 12", len(examples))
-	}
-	for _, e := range examples {
-		runExample(t, e)
+	if found < 12 {
+		t.Fatalf("found %d examples, want at least 12", found)
 	}
 }
 

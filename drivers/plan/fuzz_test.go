@@ -3,11 +3,11 @@ package plan_test
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/wrun-dev/wrun/drivers/plan"
+	"github.com/wrun-dev/wrun/internal/docpage"
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
@@ -29,12 +29,14 @@ output: ${ [.all, .ask, .sorry] }
 
 // A text is a plan or a list of mistakes; and a plan runs, or fails with something that says whose failure it is.
 func FuzzParse(f *testing.F) {
-	doc, err := os.ReadFile("../../docs/plans.md")
+	pages, err := docpage.Read("../..")
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, m := range fence.FindAllSubmatch(doc, -1) {
-		f.Add(m[2], []byte(`{"amount": 1}`))
+	for _, p := range pages {
+		for _, group := range p.Groups("plan") {
+			f.Add([]byte(group[0].Text), []byte(`{"amount": 1}`))
+		}
 	}
 	f.Add([]byte(bomb()), []byte("1"))
 	f.Add([]byte("tools: {a: a}\nsteps:\n- id: x\n  tool: a.b\n  if: ${ .input }\n  with: [\"a ${ .input } $${\", 0.1]\noutput: ${ .x }"), []byte(`"\ud800"`))

@@ -1,31 +1,33 @@
 package tooltoml_test
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
+	"github.com/wrun-dev/wrun/internal/docpage"
 	"github.com/wrun-dev/wrun/internal/tooltoml"
 )
 
-// TestManifestsInTheDocsAreInOrder reads every manifest in docs/abi.md.
+// TestManifestsInTheDocsAreInOrder reads every manifest in the documentation.
 func TestManifestsInTheDocsAreInOrder(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "abi.md"))
+	pages, err := docpage.Read("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	programs, modules := 0, 0
-	for _, block := range strings.Split(string(text), "```toml\n")[1:] {
-		block, _, _ = strings.Cut(block, "```")
-		m, err := tooltoml.Read([]byte(block))
-		switch {
-		case err != nil:
-			t.Errorf("%v in\n%s", err, block)
-		case m.Command != nil:
-			programs++
-		default:
-			modules++
+	for _, p := range pages {
+		for _, b := range p.Blocks {
+			if b.Lang != "toml" {
+				continue
+			}
+			m, err := tooltoml.Read([]byte(b.Text))
+			switch {
+			case err != nil:
+				t.Errorf("%s:%d: %v", p.File, b.Line, err)
+			case m.Command != nil:
+				programs++
+			default:
+				modules++
+			}
 		}
 	}
 	if programs < 2 || modules < 1 {

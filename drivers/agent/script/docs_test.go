@@ -2,8 +2,6 @@ package script_test
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,35 +9,32 @@ import (
 
 	"github.com/wrun-dev/wrun/drivers/agent/model"
 	"github.com/wrun-dev/wrun/drivers/agent/script"
+	"github.com/wrun-dev/wrun/internal/docpage"
 )
-
-// block is a block "script", "request", "answer" or "error".
-var block = regexp.MustCompile("(?ms)^```[a-z]+ ([a-z]+)\n(.*?)\n^```$")
 
 // Each script of the documentation answers the requests behind it as the answers behind them say, or has the mistakes.
 func TestTheDocumentationIsTrue(t *testing.T) {
-	var s *script.Script
-	var wrong error
-	got := ""
 	count := map[string]int{}
-	for _, m := range block.FindAllStringSubmatch(readDoc(t), -1) {
-		count[m[1]]++
-		switch m[1] {
-		case "script":
-			s, wrong = script.Parse([]byte(m[2]))
-			got = fmt.Sprint(wrong)
-		case "request":
-			if wrong != nil {
-				t.Fatalf("a script has mistakes: %v", wrong)
-			}
-			got = shown(t, s, m[2])
-		default:
-			if got != m[2] {
-				t.Errorf("got\n%s\nwant\n%s", got, m[2])
+	for _, p := range pages(t) {
+		for _, group := range p.Groups("script") {
+			s, wrong := script.Parse([]byte(group[0].Text))
+			got := fmt.Sprint(wrong)
+			for _, b := range group {
+				text := strings.TrimSuffix(b.Text, "\n")
+				count[b.Word]++
+				switch {
+				case b.Word == "script":
+				case b.Word == "request" && wrong != nil:
+					t.Fatalf("%s:%d: the script has mistakes: %v", p.File, b.Line, wrong)
+				case b.Word == "request":
+					got = shown(t, s, text)
+				case got != text:
+					t.Errorf("%s:%d: got\n%s\nwant\n%s", p.File, b.Line, got, text)
+				}
 			}
 		}
 	}
-	if count["script"] != 5 || count["request"] != 6 || count["answer"]+count["error"] != 7 {
+	if count["script"] < 5 || count["request"] < 6 || count["answer"]+count["error"] < 7 {
 		t.Errorf("found %v", count)
 	}
 }
@@ -64,11 +59,12 @@ func shown(t *testing.T, s *script.Script, request string) string {
 	return fmt.Sprintf("%s\n%s, %d tokens in and %d out", b.String(), a.Stop, a.Usage.Input, a.Usage.Output)
 }
 
-func readDoc(t testing.TB) string {
+// pages are those of the documentation.
+func pages(t testing.TB) []docpage.Page {
 	t.Helper()
-	doc, err := os.ReadFile("../../../docs/script.md")
+	all, err := docpage.Read("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(string(doc), "\r\n", "\n")
+	return all
 }

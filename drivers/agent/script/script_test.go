@@ -178,12 +178,12 @@ func TestEscapesAreBytesOnlyInWhatTheModelWrites(t *testing.T) {
 // A text is a script or a list of mistakes; and a script answers a request, twice the same, or fails for good.
 func FuzzParse(f *testing.F) {
 	request := `{"messages":[{"user":"x"}]}`
-	for _, m := range block.FindAllStringSubmatch(readDoc(f), -1) {
-		switch m[1] {
-		case "script":
-			f.Add([]byte(m[2]), []byte(request))
-		case "request":
-			f.Add([]byte("replies: [{say: '${ . }'}]"), []byte(m[2]))
+	for _, p := range pages(f) {
+		for _, group := range p.Groups("script") {
+			f.Add([]byte(group[0].Text), []byte(request))
+			for _, b := range group[1:] {
+				f.Add([]byte("replies: [{say: '${ . }'}]"), []byte(b.Text))
+			}
 		}
 	}
 	f.Add([]byte(`replies: [{calls: '${ .messages[0].user | fromjson }', usage: {input: '${ .turn }'}}]`), []byte(`{"messages":[{"user":"[{\"tool\":1}]"}]}`))
