@@ -82,12 +82,23 @@ func (s *session) data() bool {
 		return !over
 	}
 	s.mail.Data = data
+	fate := Take
+	if judge := s.server.cfg.Judge; judge != nil {
+		fate = judge(s.mail)
+	}
+	if fate == Refuse {
+		s.say("550 5.7.1 not taken")
+		return true
+	}
 	if err := s.server.take(s.mail); err != nil {
 		s.say("451 4.3.0 cannot keep it")
 		return true
 	}
 	if handled, over := s.happen(Taken); handled {
 		return !over
+	}
+	if fate == Lose {
+		return false
 	}
 	s.say("250 2.0.0 taken over")
 	return true

@@ -29,7 +29,22 @@ type Config struct {
 	Dir string
 	// Faults are what goes wrong.
 	Faults []Fault
+	// Judge decides what becomes of each message once it was read; nil takes them all over. It is called concurrently.
+	Judge func(Message) Fate
 }
+
+// Fate is what becomes of a message.
+type Fate int
+
+// The fates.
+const (
+	// Take takes it over and says so.
+	Take Fate = iota
+	// Refuse says that it is not taken.
+	Refuse
+	// Lose takes it over, and breaks the connection off without a word.
+	Lose
+)
 
 // Message is one message that the server took over.
 type Message struct {

@@ -91,3 +91,25 @@ func TestWhatIsNotAskedInOrderIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestAJudgeDecidesAboutEachMessage(t *testing.T) {
+	fates := map[string]mailserver.Fate{"refuse": mailserver.Refuse, "lose": mailserver.Lose}
+	s := start(t, mailserver.Config{Judge: func(m mailserver.Message) mailserver.Fate {
+		return fates[strings.TrimSpace(string(m.Data))]
+	}})
+	var got []string
+	for _, word := range []string{"refuse", "lose", "take"} {
+		err := smtp.SendMail(s.Addr(), nil, "a@example.com", []string{"b@example.com"}, []byte(word+"\r\n"))
+		switch {
+		case err == nil:
+			got = append(got, "taken")
+		case strings.Contains(err.Error(), "550"):
+			got = append(got, "refused")
+		default:
+			got = append(got, "dropped")
+		}
+	}
+	if want := []string{"refused", "dropped", "taken"}; !slices.Equal(got, want) || len(s.Messages()) != 2 {
+		t.Errorf("got %q and %d messages, want %q and 2", got, len(s.Messages()), want)
+	}
+}
