@@ -39,8 +39,8 @@ http:
   fault: refused
 kv: {payments: {"order/7": paid, "order/8": {n: 1.50}, "9": "9"}}
 files: {in/orders.csv: "a,b\n"}
-config: {currency: EUR}
-secrets: {api_key: not-a-real-key}
+config: {currency: EUR, note: null}
+secrets: {api_key: not-a-real-key, other: null}
 approvals: [yes, no, {yes: false, by: mia, note: too much}]
 mail: [accept, refuse, lost]
 tools: {"rates.get": [{output: {rate: 2}}, {error: {code: unavailable, message: down}}]}
@@ -95,6 +95,9 @@ func TestAWorldIsReadAsItIsWritten(t *testing.T) {
 	rates := w.Tools["rates.get"]
 	if world.ShowJSON(rates[0].Output) != `{"rate":2}` || !errors.Is(rates[1].Err, toolabi.Unavailable) || rates[1].Err.Message != "down" {
 		t.Errorf("the tool answers %+v", rates)
+	}
+	if !w.Without("note") || !w.Without("other") || w.Without("currency") || len(w.Config) != 1 {
+		t.Errorf("settings %v", w.Config)
 	}
 	if again := parse(t, written(t, w)); !same(w, again) {
 		t.Errorf("written as\n%s", written(t, w))

@@ -39,8 +39,8 @@ var fields = []field{
 	{"http", (*reader).http, func(to, from *World) { to.HTTP = from.HTTP }},
 	{"kv", (*reader).kv, func(to, from *World) { to.KV = from.KV }},
 	{"files", (*reader).files, func(to, from *World) { to.Files = from.Files }},
-	{"config", (*reader).config, func(to, from *World) { to.Config = from.Config }},
-	{"secrets", (*reader).secrets, func(to, from *World) { to.Secrets = from.Secrets }},
+	{"config", (*reader).config, func(to, from *World) { to.Config, to.noConfig = from.Config, from.noConfig }},
+	{"secrets", (*reader).secrets, func(to, from *World) { to.Secrets, to.noSecrets = from.Secrets, from.noSecrets }},
 	{"approvals", (*reader).approvals, func(to, from *World) { to.Approvals = from.Approvals }},
 	{"mail", (*reader).mail, func(to, from *World) { to.Mail = from.Mail }},
 	{"tools", (*reader).tools, func(to, from *World) { to.Tools = from.Tools }},
@@ -133,10 +133,14 @@ func (r *reader) files(w *World, n *yaml.Node) {
 }
 
 func (r *reader) config(w *World, n *yaml.Node) {
-	w.Config = map[string]string{}
+	w.Config, w.noConfig = map[string]string{}, map[string]bool{}
 	for k, v := range r.Pairs(n, "config") {
 		if !toolabi.IsSecretName(k.Value) {
 			r.Fail(k, "%.80q is no key of a configuration", k.Value)
+		}
+		if isNull(v) {
+			w.noConfig[k.Value] = true
+			continue
 		}
 		if w.Config[k.Value] = r.Text(v, k.Value); len(w.Config[k.Value]) > toolabi.MaxConfigValue {
 			r.Fail(v, "%q has more than %d bytes", k.Value, toolabi.MaxConfigValue)
@@ -145,16 +149,29 @@ func (r *reader) config(w *World, n *yaml.Node) {
 }
 
 func (r *reader) secrets(w *World, n *yaml.Node) {
-	w.Secrets = map[string]string{}
+	w.Secrets, w.noSecrets = map[string]string{}, map[string]bool{}
 	for k, v := range r.Pairs(n, "secrets") {
 		if !toolabi.IsSecretName(k.Value) {
 			r.Fail(k, "%.80q is no name of a secret", k.Value)
+		}
+		if isNull(v) {
+			w.noSecrets[k.Value] = true
+			continue
 		}
 		value := r.Text(v, k.Value)
 		if w.Secrets[k.Value] = value; len(strings.TrimSpace(value)) < MinSecret {
 			r.Fail(v, "the value of a secret has at least %d bytes; make one up, and write no real one here", MinSecret)
 		}
 	}
+}
+
+// isNull says that something is written down as not being there.
+func isNull(n *yaml.Node) bool {
+	if n.Kind != yaml.ScalarNode {
+		return false
+	}
+	v, wrong := strictyaml.Scalar(n)
+	return v == nil && wrong == ""
 }
 
 func (r *reader) approvals(w *World, n *yaml.Node) {

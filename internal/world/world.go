@@ -31,8 +31,12 @@ type World struct {
 	// Tools are those of other modules, by "module.tool", and what they answer, in order, the last again and again.
 	Tools map[string][]ToolReply
 
-	set map[string]bool // the fields that were written down
+	set                 map[string]bool // the fields that were written down
+	noConfig, noSecrets map[string]bool // what is known not to be there
 }
+
+// Without says that a setting or a secret is known not to be there: asking for it is nothing unexpected.
+func (w *World) Without(name string) bool { return w.noConfig[name] || w.noSecrets[name] }
 
 // Approval is one answer of a person.
 type Approval struct {

@@ -41,9 +41,14 @@ func (w *World) Node() *yaml.Node {
 	for _, f := range []struct {
 		name string
 		of   map[string]string
-	}{{"files", w.Files}, {"config", w.Config}, {"secrets", w.Secrets}} {
-		if len(f.of) > 0 {
-			n.put(f.name, stringsNode(f.of))
+		not  map[string]bool
+	}{{"files", w.Files, nil}, {"config", w.Config, w.noConfig}, {"secrets", w.Secrets, w.noSecrets}} {
+		texts := stringsNode(f.of)
+		for _, name := range slices.Sorted(maps.Keys(f.not)) {
+			texts.Content = append(texts.Content, StringNode(name), ValueNode(nil))
+		}
+		if len(texts.Content) > 0 {
+			n.put(f.name, texts)
 		}
 	}
 	if len(w.Approvals) > 0 {
