@@ -109,6 +109,15 @@ can. A key that the provider refused has ended the run. Put the right one in its
 "wrun fork RUN --at STEP", as shown, makes a run of what was answered before, which is not paid
 for again.`}
 
+	codeCases = code{"W0123", exitUsage, "the cases have mistakes", `
+Files of cases are read strictly, and each mistake is given with its file and its line; or there
+are none where they are looked for. Nothing was run. docs/testing.md describes the format.`}
+	codeCaseFailed = code{"W0124", exitFailed, "a case failed", `
+What came of a case is not what it expects, or the tool asked for something that the world of the
+case does not have. What was expected and what came stand below the case, side by side.
+"wrun test … --run NAME -v" runs one case and shows what its world saw. docs/testing.md says how a
+tool is judged.`}
+
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
 another version of the ABI, or without a manifest. "wrun tool build" makes modules that
@@ -392,7 +401,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel, codeModelKey,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeCases, codeCaseFailed,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

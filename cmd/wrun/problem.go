@@ -297,7 +297,7 @@ func (a *app) inputProblem(err error) (problem, bool) {
 	)
 	switch {
 	case errors.As(err, &coded):
-		if coded.code == codeConfig || coded.code == codeScript { // each mistake has a line
+		if coded.code == codeConfig || coded.code == codeScript || coded.code == codeCases { // each mistake has a line
 			return problem{code: coded.code, title: err.Error()}, true
 		}
 		return problem{code: coded.code}, true

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wrun-dev/wrun/internal/tooltest"
+	"github.com/wrun-dev/wrun/runtime/sandbox"
+)
+
+// testFlags are those of wrun test.
+type testFlags struct {
+	cases, run string
+}
+
+func newTest(a *app) *cobra.Command {
+	var flags testFlags
+	c := &cobra.Command{
+		Use:   "test TOOL.wasm|DIR",
+		Short: "Run the cases of a tool: calls in a world that is written down",
+		Long: `Run the cases of a tool: calls, each with the world that it is made in and with what should come of
+it. The cases are *.yaml files in the directory "cases" beside the module; of a directory with the
+source of a tool, which is built first, in DIR/cases. docs/testing.md describes the format.
+
+A tool runs as it does otherwise, with its real host functions, in the sandbox. What it talks to is
+played on this machine, and a request that its world has no answer to fails the case. Nothing leaves
+the machine, nothing is written into the journal, and no time is waited for.
+
+The exit code is 1 when a case failed, and 2 when the cases have mistakes.`,
+		Example: "  wrun test ./charge\n  wrun test payments.wasm --run declined -v",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			only, err := regexp.Compile(flags.run)
+			if err != nil {
+				return usage(c, "--run: %v", err)
+			}
+			m, dir, err := a.underTest(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if flags.cases != "" {
+				dir = flags.cases
+			}
+			files, err := readCases(dir, flags.cases == "")
+			if err != nil {
+				return err
+			}
+			return a.test(c.Context(), m, files, only)
+		},
+	}
+	c.Flags().StringVar(&flags.cases, "cases", "", "the `FILE` or directory of the cases (default cases beside the module)")
+	c.Flags().StringVar(&flags.run, "run", "", "run only the cases whose names match this `REGEXP`")
+	return c
+}
+
+// underTest returns the module that is tested and where its cases are by default. What is a directory is built.
+func (a *app) underTest(ctx context.Context, word string) (*sandbox.Module, string, error) {
+	if info, err := os.Stat(word); err == nil && info.IsDir() {
+		wasm, err := a.buildTool(ctx, word)
+		if err != nil {
+			return nil, "", err
+		}
+		m, err := sandbox.Inspect(wasm)
+		return m, filepath.Join(word, "cases"), named(err, word)
+	}
+	wasm, err := sandbox.ReadFile(word)
+	if err != nil {
+		return nil, "", err
+	}
+	m, err := sandbox.InspectCached(wasm, cachePath())
+	return m, filepath.Join(filepath.Dir(word), "cases"), named(err, word)
+}
+
+// bench compiles a module for its cases.
+func (a *app) bench(ctx context.Context, m *sandbox.Module) (*tooltest.Bench, error) {
+	compiler, err := compilerCommand()
+	if err != nil {
+		return nil, err
+	}
+	return tooltest.New(ctx, m, tooltest.Config{Cache: cacheDir(), Compiler: compiler.Command})
+}
+
+// test runs the cases that are wanted, and says what came of them.
+func (a *app) test(ctx context.Context, m *sandbox.Module, files []caseFile, only *regexp.Regexp) (err error) {
+	b, err := a.bench(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	began := time.Now()
+	var results []tooltest.Result
+	failed, left := 0, 0
+	for _, f := range files {
+		for _, c := range f.Cases {
+			if !only.MatchString(c.Name) {
+				left++
+				continue
+			}
+			r, err := b.Run(ctx, f.File, c)
+			if err != nil {
+				return fmt.Errorf("%s: case %s: %w", f.path, c.Name, err)
+			}
+			if !r.Passed() {
+				failed++
+			}
+			results = append(results, r)
+			if err := a.sayResult(f.path, r); err != nil {
+				return err
+			}
+		}
+	}
+	if len(results) == 0 {
+		return &codedError{codeCases, fmt.Errorf("no case has a name that matches %q; there are %d", only, left)}
+	}
+	t := testTotals{Cases: len(results), Failed: failed, Left: left, Took: time.Since(began)}
+	if left == 0 { // a part of the cases says nothing of what the others use
+		if err := a.sayCoverage(tooltest.Cover(b.Manifest(), results)); err != nil {
+			return err
+		}
+	}
+	if err := a.sayTotals(t); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return &codedError{codeCaseFailed, fmt.Errorf("%s failed", t)}
+	}
+	return nil
+}
