@@ -35,6 +35,7 @@ http:
 - request: GET http://127.0.0.1:8080/a?x=1
   unless: charge
   optional: true
+  effect: sets
   reply: {file: big.bin}
   fault: refused
 kv: {payments: {"order/7": paid, "order/8": {n: 1.50}, "9": "9"}}
@@ -77,7 +78,7 @@ func TestAWorldIsReadAsItIsWritten(t *testing.T) {
 	if r := w.HTTP[1]; r.Name != "GET https://api.example.com/charges/*" || !r.Effect || string(r.Replies[0].Body.Raw()) != "\x00\xff" || r.Replies[0].Status != 200 {
 		t.Errorf("the second route is %+v", r)
 	}
-	if r := w.HTTP[2]; r.Effect || !r.Optional || r.Replies[0].Fault != world.Refused || string(r.Replies[0].Body.Raw()) != "\x00\x01" {
+	if r := w.HTTP[2]; !r.Effect || !r.Sets || !r.Optional || r.Replies[0].Fault != world.Refused || string(r.Replies[0].Body.Raw()) != "\x00\x01" {
 		t.Errorf("the third route is %+v", r)
 	}
 	for i, want := range []string{"POST https://api.example.com/charges", "GET https://api.example.com/charges/", "GET http://127.0.0.1:8080/a"} {
@@ -132,6 +133,27 @@ func same(a, b *world.World) bool {
 	return show(a) == show(b)
 }
 
+func TestWhatARouteDoesByItsMethod(t *testing.T) {
+	for text, want := range map[string]string{
+		"GET https://a.example/": "nothing", "HEAD https://a.example/": "nothing", "POST https://a.example/": "adds", "PATCH https://a.example/": "adds",
+		"PUT https://a.example/": "sets", "DELETE https://a.example/": "sets", "GET https://a.example/, effect: true": "adds",
+		"PUT https://a.example/, effect: true": "sets", "PUT https://a.example/, effect: adds": "adds", "POST https://a.example/, effect: sets": "sets",
+		"POST https://a.example/, effect: false": "nothing",
+	} {
+		w := parse(t, "http: [{request: "+text+"}]")
+		got := map[bool]string{false: "adds", true: "sets"}[w.HTTP[0].Sets]
+		if !w.HTTP[0].Effect {
+			got = "nothing"
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		if again := parse(t, written(t, w)); !same(w, again) {
+			t.Errorf("%s is written as\n%s", text, written(t, w))
+		}
+	}
+}
+
 func TestTheFieldsOfACaseTakeThePlaceOfTheSharedOnes(t *testing.T) {
 	shared := parse(t, "http: [{request: GET https://a.example/}]\nconfig: {a: b, c: d}\nmail: [accept]")
 	own := parse(t, "config: {a: e}\napprovals: [no]")
@@ -163,6 +185,7 @@ func TestAMistakeIsNamedWithItsPlace(t *testing.T) {
 		{"http: [{request: GET https://a.example/, where: .a >}]", `"where": unexpected EOF`},
 		{"http: [{request: GET https://a.example/, where: now > 1}]", `now is not available in a case`},
 		{"http: [{request: GET https://a.example/, dedupe: key}]", `"dedupe" has to be "header NAME" or "body EXPRESSION"`},
+		{"http: [{request: GET https://a.example/, effect: maybe}]", `"effect" has to be true, false, adds or sets, this is "maybe"`},
 		{"http: [{request: GET https://a.example/, times: 0}]", `"times" has to be a whole number from 1`},
 		{"http: [{request: GET https://a.example/, reply: {}, replies: [{}]}]", `exclude each other`},
 		{"http: [{request: GET https://a.example/, replies: []}]", `"replies" is empty`},

@@ -53,7 +53,7 @@ func (r *reader) route(n *yaml.Node, refs map[*yaml.Node]string) *Route {
 	} else {
 		r.request(t, v)
 	}
-	t.Effect = t.Method != http.MethodGet && t.Method != http.MethodHead
+	t.Effect, t.Sets = t.usual()
 	for name, to := range map[string]*string{"name": &t.Name, "if": &t.If, "unless": &t.Unless} {
 		if v := f[name]; v != nil {
 			if *to = r.Str(v, name); name != "name" {
@@ -63,7 +63,7 @@ func (r *reader) route(n *yaml.Node, refs map[*yaml.Node]string) *Route {
 	}
 	r.demands(t, f)
 	if v := f["effect"]; v != nil {
-		t.Effect = r.Bool(v, "effect")
+		t.Effect, t.Sets = r.effect(t, v)
 	}
 	if v := f["dedupe"]; v != nil {
 		t.Dedupe = r.dedupe(v)
@@ -79,6 +79,36 @@ func (r *reader) route(n *yaml.Node, refs map[*yaml.Node]string) *Route {
 		return nil
 	}
 	return t
+}
+
+// usual is what answering does where nothing is said about it.
+func (t *Route) usual() (effect, sets bool) {
+	switch t.Method {
+	case http.MethodGet, http.MethodHead:
+		return false, false
+	case http.MethodPut, http.MethodDelete:
+		return true, true
+	}
+	return true, false
+}
+
+// effect reads false, true for what is usual for the method, adds or sets.
+func (r *reader) effect(t *Route, n *yaml.Node) (effect, sets bool) {
+	if n.Kind == yaml.ScalarNode {
+		switch v, _ := strictyaml.Scalar(n); v {
+		case "adds":
+			return true, false
+		case "sets":
+			return true, true
+		case true:
+			_, sets = t.usual()
+			return true, sets
+		case false:
+			return false, false
+		}
+	}
+	r.Fail(n, "%q has to be true, false, adds or sets, this is %s", "effect", strictyaml.Describe(n))
+	return t.usual()
 }
 
 // request reads method and URL.

@@ -19,8 +19,8 @@ type Route struct {
 	Headers map[string]string
 	Body    *Body
 	Where   *Cond
-	// Effect says that answering does something in the world.
-	Effect bool
+	// Effect says that answering does something in the world, and Sets that doing it again changes nothing more, as with PUT.
+	Effect, Sets bool
 	// Dedupe is where a request carries the key under which the same is done once; nil where every request is another one.
 	Dedupe *Dedupe
 	// If and Unless are routes: this one answers only once the one has acted, and only before the other has.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,8 +126,14 @@ func (r *Route) node() *yaml.Node {
 	if r.Where != nil {
 		n.put("where", StringNode(r.Where.Text))
 	}
-	if usual := r.Method != http.MethodGet && r.Method != http.MethodHead; r.Effect != usual {
-		n.put("effect", ValueNode(r.Effect))
+	switch effect, sets := r.usual(); {
+	case r.Effect == effect && r.Sets == sets:
+	case !r.Effect:
+		n.put("effect", ValueNode(false))
+	case r.Sets:
+		n.put("effect", StringNode("sets"))
+	default:
+		n.put("effect", StringNode("adds"))
 	}
 	switch d := r.Dedupe; {
 	case d == nil:
