@@ -29,9 +29,13 @@ type verdict struct {
 func (l *Live) answer(q *request) verdict {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.actLate()
 	e := q.event()
 	l.events = append(l.events, e)
 	if v, ok := l.known(q, e); ok {
+		return v
+	}
+	if v, ok := l.again(q, e); ok {
 		return v
 	}
 	r, why := l.find(q)
@@ -51,9 +55,9 @@ func (l *Live) fresh(q *request, e *Event, r *Route) verdict {
 	if reply.Fault == Refused {
 		return verdict{reply, e}
 	}
-	if r.Effect {
-		s.acted++
-		e.Acted = true
+	l.act(r, e)
+	if key := q.headers.Get("Idempotency-Key"); key != "" && r.Effect {
+		l.keys[key] = keyed{r, first{q.digest(), reply}, reply.Fault == NoFault || reply.added}
 	}
 	if r.Dedupe != nil {
 		if key := r.Dedupe.key(q); key != "" {

@@ -21,11 +21,13 @@ type Event struct {
 	Key string `json:"key,omitempty"`
 	// Acted says that something was done in the world. Replayed: the key was known, and the first reply was given again.
 	// Contradicted: the key was known for another request. Unexpected: no route answers it, for the reason Why.
-	Acted        bool   `json:"acted,omitempty"`
-	Replayed     bool   `json:"replayed,omitempty"`
-	Contradicted bool   `json:"contradicted,omitempty"`
-	Unexpected   bool   `json:"unexpected,omitempty"`
-	Why          string `json:"why,omitempty"`
+	Acted        bool `json:"acted,omitempty"`
+	Replayed     bool `json:"replayed,omitempty"`
+	Contradicted bool `json:"contradicted,omitempty"`
+	Unexpected   bool `json:"unexpected,omitempty"`
+	// Late says that the route acts later than the request came: what comes to act is an event of its own.
+	Late bool   `json:"late,omitempty"`
+	Why  string `json:"why,omitempty"`
 	// Status and Reply are what was answered, Fault what happened instead.
 	Status int    `json:"status,omitempty"`
 	Reply  string `json:"reply,omitempty"`

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/internal/mailserver"
@@ -24,11 +25,14 @@ type Live struct {
 	accepted  queue // what web serves
 	post      *mailserver.Server
 	mail      hostfuncs.MailGrant // where messages are taken
+	now       func() time.Time
 	serving   sync.WaitGroup
 
 	mu     sync.Mutex // guards the rest
 	routes map[*Route]*routeState
 	events []*Event
+	keys   map[string]keyed      // what was sent under a key of wrun's and answered, by the key
+	late   []lateAct             // what is still to act
 	mails  int                   // messages so far
 	uses   map[string]*use       // those that are made now
 	conns  map[net.Conn]struct{} // open ones
@@ -39,13 +43,18 @@ type Live struct {
 type Options struct {
 	// Mail is the mail server that is granted; the zero value has none.
 	Mail hostfuncs.MailGrant
+	// Now tells the time, for routes that act late; nil means time.Now.
+	Now func() time.Time
 }
 
 // Start lets a world run. The caller closes it.
 func Start(w *World, opts Options) (*Live, error) {
 	l := &Live{
 		world: w, mail: opts.Mail, accepted: queue{conns: make(chan net.Conn), closed: make(chan struct{})},
-		routes: map[*Route]*routeState{}, uses: map[string]*use{}, conns: map[net.Conn]struct{}{},
+		now: opts.Now, keys: map[string]keyed{}, routes: map[*Route]*routeState{}, uses: map[string]*use{}, conns: map[net.Conn]struct{}{},
+	}
+	if l.now == nil {
+		l.now = time.Now
 	}
 	for _, r := range w.HTTP {
 		l.routes[r] = &routeState{firsts: map[string]first{}}
@@ -87,6 +96,7 @@ func (l *Live) Hide(text string) string { return l.hide(text) }
 func (l *Live) Seen() []Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.actLate()
 	var all []Event
 	for _, e := range l.events {
 		all = append(all, *e)
@@ -98,6 +108,7 @@ func (l *Live) Seen() []Event {
 func (l *Live) Acted(route string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.actLate()
 	return l.acted(route)
 }
 

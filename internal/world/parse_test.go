@@ -31,6 +31,8 @@ http:
   effect: true
   if: charge
   dedupe: body .request_id
+  late: 10m
+  undoes: charge
   reply: {base64: AP8=}
 - request: GET http://127.0.0.1:8080/a?x=1
   unless: charge
@@ -75,7 +77,7 @@ func TestAWorldIsReadAsItIsWritten(t *testing.T) {
 	if got, want := string(charge.Body.Raw()), `{"amount":500,"list":[1,"2",null,true]}`; got != want {
 		t.Errorf("its body is %s, want %s", got, want)
 	}
-	if r := w.HTTP[1]; r.Name != "GET https://api.example.com/charges/*" || !r.Effect || string(r.Replies[0].Body.Raw()) != "\x00\xff" || r.Replies[0].Status != 200 {
+	if r := w.HTTP[1]; r.Name != "GET https://api.example.com/charges/*" || !r.Effect || r.Late != 10*time.Minute || r.Undoes != "charge" || string(r.Replies[0].Body.Raw()) != "\x00\xff" || r.Replies[0].Status != 200 {
 		t.Errorf("the second route is %+v", r)
 	}
 	if r := w.HTTP[2]; !r.Effect || !r.Sets || !r.Optional || r.Replies[0].Fault != world.Refused || string(r.Replies[0].Body.Raw()) != "\x00\x01" {
@@ -182,6 +184,8 @@ func TestAMistakeIsNamedWithItsPlace(t *testing.T) {
 		{"http: [{request: GET https://a.example/#x}]", `#`},
 		{"http: [{request: GET https://a.example/}, {request: GET https://a.example/}]", `there are two routes of the name`},
 		{"http: [{request: GET https://a.example/, if: b}]", `line 1, column 46: there is no route of the name "b"`},
+		{"http: [{request: GET https://a.example/, undoes: b}]", `there is no route of the name "b"`},
+		{"http: [{request: GET https://a.example/, late: soon}]", `"late" has to be`},
 		{"http: [{request: GET https://a.example/, where: .a >}]", `"where": unexpected EOF`},
 		{"http: [{request: GET https://a.example/, where: now > 1}]", `now is not available in a case`},
 		{"http: [{request: GET https://a.example/, dedupe: key}]", `"dedupe" has to be "header NAME" or "body EXPRESSION"`},

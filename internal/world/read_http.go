@@ -37,7 +37,7 @@ func (r *reader) http(w *World, n *yaml.Node) {
 }
 
 var routeFields = []string{
-	"name", "request", "headers", "body", "where", "effect", "dedupe", "if", "unless", "times", "optional", "reply", "replies", "fault",
+	"name", "request", "headers", "body", "where", "effect", "dedupe", "late", "undoes", "if", "unless", "times", "optional", "reply", "replies", "fault",
 }
 
 // route reads one route. Names of others that it mentions are noted in refs.
@@ -54,7 +54,7 @@ func (r *reader) route(n *yaml.Node, refs map[*yaml.Node]string) *Route {
 		r.request(t, v)
 	}
 	t.Effect, t.Sets = t.usual()
-	for name, to := range map[string]*string{"name": &t.Name, "if": &t.If, "unless": &t.Unless} {
+	for name, to := range map[string]*string{"name": &t.Name, "if": &t.If, "unless": &t.Unless, "undoes": &t.Undoes} {
 		if v := f[name]; v != nil {
 			if *to = r.Str(v, name); name != "name" {
 				refs[v] = *to
@@ -67,6 +67,9 @@ func (r *reader) route(n *yaml.Node, refs map[*yaml.Node]string) *Route {
 	}
 	if v := f["dedupe"]; v != nil {
 		t.Dedupe = r.dedupe(v)
+	}
+	if v := f["late"]; v != nil {
+		t.Late = r.Duration(v, "late")
 	}
 	if v := f["times"]; v != nil {
 		t.Times = int(r.Number(v, "times", 1, 1_000_000))

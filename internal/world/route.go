@@ -3,7 +3,9 @@ package world
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 )
@@ -23,6 +25,11 @@ type Route struct {
 	Effect, Sets bool
 	// Dedupe is where a request carries the key under which the same is done once; nil where every request is another one.
 	Dedupe *Dedupe
+	// Late is how much later the route acts where its reply is lost or never comes: who asks meanwhile does not find it. 0 means at
+	// once.
+	Late time.Duration
+	// Undoes is a route of which acting takes one act back; "" for none.
+	Undoes string
 	// If and Unless are routes: this one answers only once the one has acted, and only before the other has.
 	If, Unless string
 	// Times is how often it answers at most; 0 means any number.
@@ -46,6 +53,8 @@ type Reply struct {
 	Headers map[string]string
 	Body    *Body // nil for none
 	Fault   Fault
+
+	added bool // the fault is none of the case's: who asks again gets the reply itself
 }
 
 // Fault is what becomes of an exchange in place of a reply.
@@ -108,4 +117,50 @@ func (r *Route) Grant() string {
 		return r.Method + " " + r.origin
 	}
 	return r.Method + " " + r.origin + strings.TrimSuffix(path[i:], "*")
+}
+
+// WithFault is the world with a fault in the n-th answer of a route, counted from 0. A refusal comes before that answer, any other fault
+// takes the place of its reply.
+func (w *World) WithFault(route string, n int, f Fault) *World {
+	c := *w
+	c.HTTP = nil
+	for _, r := range w.HTTP {
+		if r.Name != route {
+			c.HTTP = append(c.HTTP, r)
+			continue
+		}
+		with := *r
+		with.Replies = nil
+		for i := range max(n+1, len(r.Replies)) {
+			a, _ := Nth(r.Replies, i)
+			with.Replies = append(with.Replies, a)
+		}
+		bad := with.Replies[n]
+		bad.Fault, bad.added = f, true
+		if f == Refused {
+			with.Replies = slices.Insert(with.Replies, n, bad)
+			if with.Times > 0 {
+				with.Times++
+			}
+		} else {
+			if n+1 == len(with.Replies) { // the last one again and again, but not its fault
+				with.Replies = append(with.Replies, with.Replies[n])
+			}
+			with.Replies[n] = bad
+		}
+		c.HTTP = append(c.HTTP, &with)
+	}
+	return &c
+}
+
+// WithMail is the world with another fate of the n-th message, counted from 0.
+func (w *World) WithMail(n int, m Mail) *World {
+	c := *w
+	c.Mail = nil
+	for i := range max(n+2, len(w.Mail)) {
+		fate, _ := Nth(w.Mail, i)
+		c.Mail = append(c.Mail, fate)
+	}
+	c.Mail[n] = m
+	return &c
 }

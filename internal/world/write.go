@@ -142,6 +142,12 @@ func (r *Route) node() *yaml.Node {
 	default:
 		n.put("dedupe", StringNode("header "+d.Header))
 	}
+	if r.Late > 0 {
+		n.put("late", StringNode(r.Late.String()))
+	}
+	if r.Undoes != "" {
+		n.put("undoes", StringNode(r.Undoes))
+	}
 	if r.If != "" {
 		n.put("if", StringNode(r.If))
 	}
