@@ -1,5 +1,10 @@
 package world
 
+import (
+	"encoding/json"
+	"net/http"
+)
+
 // keyed is the first request that came under a key of wrun's, and what it was answered.
 type keyed struct {
 	route *Route
@@ -49,4 +54,21 @@ func (l *Live) Replied(key string) (r Reply, ok bool) {
 	defer l.mu.Unlock()
 	k, ok := l.keys[key]
 	return k.reply, ok
+}
+
+// Said is the reply in the form in which somebody says what a server replied.
+func (a Reply) Said() ([]byte, error) {
+	headers := http.Header{}
+	a.head(headers)
+	said := struct {
+		Status  int                 `json:"status"`
+		Headers map[string][]string `json:"headers,omitempty"`
+		Body    []byte              `json:"body_base64,omitempty"`
+	}{a.Status, map[string][]string{}, a.Body.Raw()}
+	for name, values := range headers {
+		if len(values) > 0 {
+			said.Headers[name] = values
+		}
+	}
+	return json.Marshal(said)
 }

@@ -1,10 +1,13 @@
 package world_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/internal/world"
+	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // run lets a world run with a clock that the test sets.
@@ -118,4 +121,35 @@ func TestWhatWasNotWrittenDownIsReadAgain(t *testing.T) {
 	u.want(u.http("GET", "https://a.example/ship", ""), "200")
 	l.Unread(from, l.Mark())
 	u.want(u.http("GET", "https://a.example/ship", ""), "202")
+}
+
+// What is said that a server replied is what it would have replied.
+func TestAReplyIsSaidAsItWouldHaveCome(t *testing.T) {
+	const text = "http: [{request: POST https://a.example/, replies: [{status: 201, body: {id: 1}, headers: {X-A: b}}, {status: 204}, {base64: AP8=}]}]"
+	l, _ := run(t, parse(t, text))
+	u := newTool(t, l, "https://a.example")
+	for _, key := range []string{"a", "b", "c"} {
+		u.call.Key = key
+		came, err := use[toolabi.HTTPRequest, toolabi.HTTPReply](u, toolabi.FuncHTTPSend, toolabi.HTTPRequest{Method: "POST", URL: "https://a.example/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		came.Headers = slices.DeleteFunc(came.Headers, func(h toolabi.Header) bool { return h.Name == "Content-Length" || h.Name == "Connection" })
+		reply, ok := l.Replied(key)
+		text, err := reply.Said()
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		raw, err := hostfuncs.ParseSaidReply(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var said toolabi.HTTPReply
+		if err := toolabi.Decode(raw, &said); err != nil {
+			t.Fatal(err)
+		}
+		if said.Status != came.Status || string(said.Body) != string(came.Body) || !slices.Equal(said.Headers, came.Headers) {
+			t.Errorf("said %+v, came %+v", said, came)
+		}
+	}
 }

@@ -226,8 +226,14 @@ func (l *Live) cut(w http.ResponseWriter, c *conn) {
 
 // write sends a reply. It is the same at all times: without a date, and with a type that is said and not guessed.
 func (a Reply) write(w http.ResponseWriter) {
-	h := w.Header()
-	h["Date"] = nil
+	w.Header()["Date"] = nil
+	a.head(w.Header())
+	w.WriteHeader(a.Status)
+	w.Write(a.Body.Raw()) // who is gone is no fault of the world
+}
+
+// head sets the headers of a reply.
+func (a Reply) head(h http.Header) {
 	switch {
 	case a.Body == nil:
 		h["Content-Type"] = nil
@@ -241,6 +247,4 @@ func (a Reply) write(w http.ResponseWriter) {
 	for name, value := range maps.All(a.Headers) {
 		h.Set(name, value)
 	}
-	w.WriteHeader(a.Status)
-	w.Write(a.Body.Raw()) // who is gone is no fault of the world
 }
