@@ -11,7 +11,8 @@ import (
 
 func init() {
 	sdk.Module("honest", "1.0.0", "Keeps what it promises.",
-		sdk.Need(toolabi.FuncHTTPFetch, "to look at orders and shipments"), sdk.Need(toolabi.FuncHTTPSend, "to order, pay and ship"))
+		sdk.Need(toolabi.FuncHTTPFetch, "to look at orders and shipments"), sdk.Need(toolabi.FuncHTTPSend, "to order, pay and ship"),
+		sdk.Need(toolabi.FuncKVPut, "to note"), sdk.Need(toolabi.FuncWorkspaceWrite, "to note"))
 	register("book_random", sdk.Tool[Order, Booked]{Idempotency: sdk.Idempotent, Run: bookRandom})
 	register("book_clock", sdk.Tool[Order, Booked]{Idempotency: sdk.Idempotent, Run: bookClock})
 	register("book_adds", sdk.Tool[Order, Booked]{Idempotency: sdk.Idempotent, Run: bookAdds})
