@@ -51,7 +51,7 @@ var allowed = []struct {
 	{"internal/strictyaml", nil},
 	{"internal/tooltoml", []string{"internal/strictyaml", "toolabi"}},
 	{"internal/toolcase", []string{"hostfuncs", "internal/grantfile", "internal/strictyaml", "internal/world", "toolabi"}},
-	{"internal/tooltest", []string{"drivers/call", "hostfuncs", "internal/authority", "internal/jq", "internal/toolcase", "internal/world", "journal", "journal/journaltest", "runtime", "runtime/sandbox", "toolabi"}},
+	{"internal/tooltest", []string{"drivers/call", "drivers/rollback", "hostfuncs", "internal/authority", "internal/jq", "internal/toolcase", "internal/world", "journal", "journal/journaltest", "runtime", "runtime/sandbox", "toolabi"}},
 	{"internal/toolbox", []string{"internal/grantfile", "internal/strictyaml", "toolabi"}},
 	{"internal/world", []string{"hostfuncs", "internal/jq", "internal/mailserver", "internal/strictyaml", "toolabi"}},
 	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},

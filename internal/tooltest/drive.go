@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wrun-dev/wrun/drivers/call"
+	"github.com/wrun-dev/wrun/drivers/rollback"
 	"github.com/wrun-dev/wrun/internal/world"
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/journaltest"
@@ -35,10 +36,7 @@ const maxPauses = 1000
 // waited for. A run that is there goes on, so that it may be called again with another handle after the first was killed. An error is
 // a fault of the host, or of a handle that died; what came of the tool is in the End.
 func (s *Stage) Drive(ctx context.Context, store journaltest.Store) (End, error) {
-	e, err := runtime.New(runtime.Config{
-		Journal: store, Invoker: s, Funcs: s.funcs(), Now: s.clock.Now, Patience: -1, Observe: s.observe, Secrets: s.cfg.Secrets,
-		Drivers: map[string]runtime.DriverInfo{call.Name: call.Driver()}, Rescue: func(string, journal.Step, []byte) {},
-	})
+	e, err := s.engine(store)
 	if err != nil {
 		return End{}, err
 	}
@@ -46,8 +44,21 @@ func (s *Stage) Drive(ctx context.Context, store journaltest.Store) (End, error)
 	if _, err := e.Start(ctx, RunID, spec, modules, true); err != nil {
 		return End{}, err
 	}
+	return s.drive(ctx, e, RunID)
+}
+
+// engine is one on a handle of the journal.
+func (s *Stage) engine(store journaltest.Store) (*runtime.Engine, error) {
+	return runtime.New(runtime.Config{
+		Journal: store, Invoker: s, Funcs: s.funcs(), Now: s.clock.Now, Patience: -1, Observe: s.observe, Secrets: s.cfg.Secrets, RideAlong: s.ride,
+		Drivers: map[string]runtime.DriverInfo{call.Name: call.Driver(), runtime.RollbackDriver: rollback.Driver()}, Rescue: func(string, journal.Step, []byte) {},
+	})
+}
+
+// drive drives a run until it is over.
+func (s *Stage) drive(ctx context.Context, e *runtime.Engine, run string) (End, error) {
 	for range maxPauses {
-		res, err := e.Drive(ctx, RunID, runtime.DriveOptions{})
+		res, err := e.Drive(ctx, run, runtime.DriveOptions{})
 		var failed *runtime.FailedError
 		var uncertain *runtime.UncertainError
 		var waits *runtime.WaitingError
@@ -61,7 +72,7 @@ func (s *Stage) Drive(ctx context.Context, store journaltest.Store) (End, error)
 		case !errors.As(err, &waits):
 			return End{}, err
 		}
-		if over, err := s.pause(ctx, e, waits); err != nil || over {
+		if over, err := s.pause(ctx, e, run, waits); err != nil || over {
 			return End{Waits: waits}, err
 		}
 	}
@@ -84,7 +95,7 @@ func (s *Stage) spec() (runtime.Spec, map[toolabi.Digest][]byte) {
 }
 
 // pause answers a question, or lets the time pass. It is over when nobody answers.
-func (s *Stage) pause(ctx context.Context, e *runtime.Engine, waits *runtime.WaitingError) (over bool, err error) {
+func (s *Stage) pause(ctx context.Context, e *runtime.Engine, run string, waits *runtime.WaitingError) (over bool, err error) {
 	if waits.For != toolabi.FuncApprove {
 		if waits.Due.IsZero() {
 			return true, waits
@@ -108,7 +119,7 @@ func (s *Stage) pause(ctx context.Context, e *runtime.Engine, waits *runtime.Wai
 	if by == "" {
 		by = "tester"
 	}
-	err = e.Answer(ctx, RunID, waits.Step, runtime.Answer{Yes: answer.Yes, By: by, Note: answer.Note})
+	err = e.Answer(ctx, run, waits.Step, runtime.Answer{Yes: answer.Yes, By: by, Note: answer.Note})
 	if errors.As(err, new(*runtime.AnsweredError)) {
 		return false, nil
 	}

@@ -37,11 +37,14 @@ type Stage struct {
 	cfg    hostfuncs.Config
 	fakes  map[toolabi.Digest]*fake
 	clock  clock
-	dir    string // of the workspace
+	dir    string        // of the workspace
+	ride   time.Duration // how long an outcome waits for the next append; 0 as the engine says
 	seed   byte
 
 	mu         sync.Mutex // guards the rest
 	logs       []string
+	draws      map[string]uint32 // how often each call drew randomness
+	reads      [][2]int          // what the world saw of each http_fetch that was answered, from and to
 	uses       []Use
 	unexpected []string
 	answers    map[journal.Step]int // which answer of the world a question got
@@ -57,16 +60,26 @@ type Setting struct {
 	Later time.Duration
 	// OtherStart lets the module draw other randomness while it starts.
 	OtherStart bool
+	// World takes the place of the case's; nil for that.
+	World *world.World
+	// NoTimers lets what may wait for the next append wait for it however long that takes, so that there are the same appends each time.
+	NoTimers bool
 }
 
 // Stage makes the stage of a case. The caller closes it.
 func (b *Bench) Stage(f *toolcase.File, c *toolcase.Case, set Setting) (*Stage, error) {
 	s := &Stage{
 		Case: c, bench: b, box: b.box, world: f.Of(c), fakes: map[toolabi.Digest]*fake{}, seed: set.Seed,
-		answers: map[journal.Step]int{}, replies: map[string]int{}, asked: map[string]int{},
+		answers: map[journal.Step]int{}, replies: map[string]int{}, asked: map[string]int{}, draws: map[string]uint32{},
 	}
 	if set.OtherStart {
 		s.box = b.other
+	}
+	if set.World != nil {
+		s.world = set.World
+	}
+	if set.NoTimers {
+		s.ride = time.Hour
 	}
 	s.clock.pass(s.world.At().Add(set.Later))
 	if err := s.open(f.GrantsOf(c)); err != nil {
@@ -83,7 +96,7 @@ func (s *Stage) open(explicit *toolcase.Grants) (err error) {
 	if err := s.grants.Validate(); err != nil {
 		return fmt.Errorf("grants of the case: %w", err)
 	}
-	if s.Live, err = world.Start(s.world, world.Options{Mail: s.grants.Mail}); err != nil {
+	if s.Live, err = world.Start(s.world, world.Options{Mail: s.grants.Mail, Now: s.clock.Now}); err != nil {
 		return err
 	}
 	if s.cfg, err = s.Live.Config(); err != nil {

@@ -27,8 +27,11 @@ func (s *Stage) funcs() []hostfuncs.Func {
 	all := s.Live.Funcs(hostfuncs.Standard(s.cfg))
 	for i, f := range all {
 		watched := f
-		if f.Name == toolabi.FuncRandom {
+		switch f.Name {
+		case toolabi.FuncRandom:
 			watched.Call = s.random()
+		case toolabi.FuncHTTPFetch:
+			watched.Call = s.reading(f.Call)
 		}
 		if call := watched.Call; call != nil {
 			watched.Call = func(ctx context.Context, c hostfuncs.Call, req []byte) ([]byte, error) {
@@ -60,9 +63,13 @@ func (s *Stage) random() func(context.Context, hostfuncs.Call, []byte) ([]byte, 
 		if req.N == 0 || req.N > toolabi.MaxRandom {
 			return nil, toolabi.NewError(toolabi.Invalid, "random: want 1 byte or more, and not more than there may be")
 		}
+		s.mu.Lock()
+		n := s.draws[c.Step]
+		s.draws[c.Step]++
+		s.mu.Unlock()
 		var b []byte
 		for i := uint32(0); len(b) < int(req.N); i++ {
-			sum := sha256.Sum256(binary.BigEndian.AppendUint32(append([]byte{s.seed}, c.Step...), i))
+			sum := sha256.Sum256(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(append([]byte{s.seed}, c.Step...), n), i))
 			b = append(b, sum[:]...)
 		}
 		return toolabi.Encode(toolabi.RandomReply{Bytes: b[:req.N]})
