@@ -107,8 +107,11 @@ const (
 	// RecordWithdrawn: whoever said yes to a question takes it back before it was used. The answer is no from now on.
 	RecordWithdrawn = "withdrawn"
 
-	// RecordImported: the log was imported from a bundle before it was finished. Nobody claims it here.
+	// RecordImported: the log was imported from a bundle. Where it was not finished, nobody claims it here. Its body is the id of the
+	// journal that it comes from; none in what older versions imported.
 	RecordImported = "imported"
+	// RecordOrigin: what precedes was copied from a log that was imported from the journal whose id is the body.
+	RecordOrigin = "origin"
 
 	// StopUncertain: an effect's outcome is unknown, a person must say.
 	StopUncertain = "uncertain"

@@ -13,6 +13,7 @@ type History struct {
 	finished *Entry
 	restored *Entry
 	imported bool
+	origins  []Entry // the records that say from which journal what precedes them is
 }
 
 // Past is what a log holds of one attempt of a step.
@@ -49,7 +50,10 @@ func (h *History) Add(e Entry) {
 	case Restored:
 		h.restored = &e
 	case Intent, Result, Void, Record, Late:
-		h.imported = h.imported || e.Kind == Record && e.Name == RecordImported
+		if e.Kind == Record && (e.Name == RecordImported || e.Name == RecordOrigin) {
+			h.imported = h.imported || e.Name == RecordImported
+			h.origins = append(h.origins, e)
+		}
 		if e.Step != "" {
 			h.addStep(e)
 		}
@@ -156,6 +160,20 @@ func (h *History) Restored() *Entry { return h.restored }
 
 // Imported says whether the log was imported: what it did, it did elsewhere.
 func (h *History) Imported() bool { return h.imported }
+
+// Origin returns the id of the journal in which the entry at a position was written, when that is another one than the log is in;
+// elsewhere says whether it is. The id is zero where nobody noted it.
+func (h *History) Origin(seq uint64) (id Digest, elsewhere bool) {
+	for _, e := range h.origins {
+		if e.Seq > seq {
+			if len(e.Body) == len(id) {
+				id = Digest(e.Body)
+			}
+			return id, true
+		}
+	}
+	return id, false
+}
 
 // FirstUse returns when an idempotency key was first written down, 0 for never.
 func (h *History) FirstUse(key string) int64 { return h.keys[key] }

@@ -115,3 +115,27 @@ func TestHistoryFindsTheUsesOfAKey(t *testing.T) {
 		t.Errorf("%d uses of a key that nobody has", len(uses))
 	}
 }
+
+func TestHistoryKnowsWhichJournalAnEntryIsFrom(t *testing.T) {
+	from := func(name string, id ...byte) journal.Entry {
+		e := record(name)
+		e.Body = id
+		return e
+	}
+	first, second := journal.Digest{1}, journal.Digest{2}
+	h := history(intent("a", journal.Redo), from(journal.RecordOrigin, first[:]...), intent("b", journal.Redo), from(journal.RecordImported, second[:]...), record("note"))
+	unsaid := history(intent("a", journal.Redo), from(journal.RecordImported))
+	for i, c := range []struct {
+		of        *journal.History
+		seq       uint64
+		id        journal.Digest
+		elsewhere bool
+	}{
+		{h, 0, first, true}, {h, 2, first, true}, {h, 4, second, true}, {h, 6, journal.Digest{}, false},
+		{unsaid, 2, journal.Digest{}, true}, {history(), 0, journal.Digest{}, false},
+	} {
+		if id, elsewhere := c.of.Origin(c.seq); id != c.id || elsewhere != c.elsewhere {
+			t.Errorf("%d: entry %d is from %s, %t", i, c.seq, id.Short(), elsewhere)
+		}
+	}
+}

@@ -87,3 +87,39 @@ func TestAnImportedRunIsUndoneElsewhere(t *testing.T) {
 		t.Errorf("it was begun: %+v, %v", s, err)
 	}
 }
+
+// A fork of an imported run is driven here, and knows where what it begins with was made.
+func TestAForkOfAnImportedRunSaysWhereItBegan(t *testing.T) {
+	m, driver := three(t)
+	p := m.start(nil)
+	if _, err := m.drive(p, driver); err != nil {
+		t.Fatal(err)
+	}
+	from := journal.Digest{7}
+	note := journal.Entry{Kind: journal.Record, Name: journal.RecordImported, Time: time.Now().UnixNano(), Body: from[:]}
+	if err := p.store.Append(t.Context(), "r", uint64(len(m.log())), note); err != nil {
+		t.Fatal(err)
+	}
+	of := "r"
+	for _, run := range []string{"f", "g"} {
+		if _, err := p.Fork(t.Context(), of, "b", run, "ann", ""); err != nil {
+			t.Fatal(err)
+		}
+		of = run
+		h, end := new(journal.History), uint64(0)
+		for e, err := range p.store.Read(t.Context(), run, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Add(e)
+			end = e.Seq
+		}
+		origin, elsewhere := h.Origin(h.Find("a").Intent.Seq)
+		if _, here := h.Origin(end); !elsewhere || origin != from || here || h.Imported() {
+			t.Errorf("%s: a is from %s, %t; what comes next from elsewhere %t; imported %t", run, origin.Short(), elsewhere, here, h.Imported())
+		}
+		if _, err := driveFork(t, p, run, driver); err != nil {
+			t.Errorf("drive %s: %v", run, err)
+		}
+	}
+}

@@ -104,7 +104,7 @@ func (j *Journal) imports(ctx context.Context, r io.Reader, opts ImportOptions) 
 	j.hooks.at("filled")
 	done = Imported{Run: h.Run, From: h.Journal, Finished: i.state.Finished, Entries: i.state.Len, Blobs: uint64(len(i.stored))}
 	note := fmt.Sprintf("exported %s from the journal %s", time.Unix(0, h.Made).UTC().Format(time.RFC3339), h.Journal.Short())
-	return done, i.end(ctx, opts, note)
+	return done, i.end(ctx, opts, h.Journal, note)
 }
 
 // begin notes that the run is being imported: entries without a folded log are nobody's otherwise.
@@ -212,8 +212,8 @@ func (i *importing) checkBlobs() error {
 	return nil
 }
 
-// end writes the folded log, with which the run is there.
-func (i *importing) end(ctx context.Context, opts ImportOptions, note string) error {
+// end writes the folded log, with which the run is there, behind a record that says from which journal.
+func (i *importing) end(ctx context.Context, opts ImportOptions, from journal.Digest, note string) error {
 	s := i.state
 	if s.Len == 0 {
 		return fmt.Errorf("%w: it has no entries", bundle.ErrDamaged)
@@ -225,7 +225,7 @@ func (i *importing) end(ctx context.Context, opts ImportOptions, note string) er
 		if opts.Plain {
 			return putState(tx, s)
 		}
-		e := journal.Entry{Kind: journal.Record, Name: journal.RecordImported, Time: max(i.j.now().UnixNano(), s.Time), By: opts.By, Note: note}
+		e := journal.Entry{Kind: journal.Record, Name: journal.RecordImported, Time: max(i.j.now().UnixNano(), s.Time), By: opts.By, Note: note, Body: from[:]}
 		x, err := journal.Extend(s, s.Len, []journal.Entry{e}, noPhase)
 		if err != nil {
 			return err

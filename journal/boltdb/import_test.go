@@ -40,6 +40,16 @@ func TestARunIsImportedWhole(t *testing.T) {
 		if n := len(want.Logs[run]); len(got.Logs[run]) != n+1 || got.Logs[run][n-1] != want.Logs[run][n-1] || !got.Blobs["blob of "+run] {
 			t.Errorf("%s has %d entries, want %d", run, len(got.Logs[run]), n+1)
 		}
+		h := new(journal.History)
+		for e, err := range to.Read(t.Context(), run, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Add(e)
+		}
+		if origin, elsewhere := h.Origin(0); !elsewhere || origin != id || !h.Imported() {
+			t.Errorf("%s is from %s, %t, want %s", run, origin.Short(), elsewhere, id.Short())
+		}
 		_, err = to.Import(t.Context(), bytes.NewReader(export(t, from, run)), boltdb.ImportOptions{})
 		if !errors.Is(err, journal.ErrExists) {
 			t.Errorf("once more: %v, want %v", err, journal.ErrExists)
