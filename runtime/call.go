@@ -24,6 +24,8 @@ type frame struct {
 	tool   toolabi.Tool
 	limits callLimits
 	grants hostfuncs.Grants // what the module may do
+	// ask takes a step that the guest asks for into the log and out of it.
+	ask func(context.Context, op) (outcome, error)
 
 	mu       sync.Mutex
 	n        int                     // guarded by mu: host functions asked so far that are not Free
@@ -116,15 +118,7 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 			return out, err
 		}
 	}
-	f := &frame{
-		run: r, caller: caller, step: intent.Step, module: module, tool: tool, grants: module.granted(r.grants),
-		seen: map[journal.Digest]int{}, vague: map[journal.Digest]bool{},
-	}
-	f.limits = r.spec.limits(module, tool)
-	if r.recorded(f.step) == 0 {
-		f.live = true
-		caller.goLive()
-	}
+	f := r.newFrame(caller, module, tool, intent.Step)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	f.startClock(cancel)
@@ -132,10 +126,7 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 	defer func() { r.use(func(u *Usage) { u.Live += f.lived() }) }()
 	r.count(func(c *Counts) { c.Entered++ })
 	mounts := r.mountsOf(module, intent)
-	out, err := r.engine.cfg.Invoker.Invoke(ctx, toolabi.Invocation{
-		Module: module.Digest, Tool: tool.Name, Input: input,
-		Started: intent.Started, Seed: intent.Seed, Limits: f.limits.Limits, Mounts: mounts, Pause: f.pause,
-	}, f.host)
+	out, err := r.engine.cfg.Invoker.Invoke(ctx, f.invocation(input, intent, mounts), f.host)
 	if failed := failpoint.Hit(failpoint.AfterGuest); failed != nil && err == nil {
 		err = failed
 	}
@@ -152,6 +143,27 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 		out = toolabi.Outcome{Err: limit}
 	}
 	return f.outcome(out)
+}
+
+// newFrame is a call that is about to be entered.
+func (r *Run) newFrame(caller *frame, module Module, tool toolabi.Tool, step journal.Step) *frame {
+	f := &frame{
+		run: r, caller: caller, step: step, module: module, tool: tool, grants: module.granted(r.grants), limits: r.spec.limits(module, tool),
+		ask: r.step, seen: map[journal.Digest]int{}, vague: map[journal.Digest]bool{},
+	}
+	if r.recorded(step) == 0 {
+		f.live = true
+		caller.goLive()
+	}
+	return f
+}
+
+// invocation is everything that decides what the call computes, as its intent says. The clock has been started.
+func (f *frame) invocation(input []byte, intent *journal.Entry, mounts []toolabi.Mount) toolabi.Invocation {
+	return toolabi.Invocation{
+		Module: f.module.Digest, Tool: f.tool.Name, Input: input,
+		Started: intent.Started, Seed: intent.Seed, Limits: f.limits.Limits, Mounts: mounts, Pause: f.pause,
+	}
 }
 
 // says shows people the end of what a guest printed. It is not recorded, so a call that is entered again is heard again.
@@ -213,13 +225,18 @@ func (f *frame) outcome(out toolabi.Outcome) (outcome, error) {
 			What: fmt.Sprintf("the log holds %d host calls of this call, and the tool ended after %d", n, f.asked()),
 		}
 	}
+	return f.ended(out), nil
+}
+
+// ended is what came of the call, by itself.
+func (f *frame) ended(out toolabi.Outcome) outcome {
 	if out.Err != nil && out.Err.Code == toolabi.LimitFuel {
 		out.Err = f.outOfFuel(out.Err)
 	}
 	if out.Err != nil {
-		return outcome{err: out.Err, fuel: out.Fuel}, nil
+		return outcome{err: out.Err, fuel: out.Fuel}
 	}
-	return outcome{reply: out.Output, fuel: out.Fuel}, nil
+	return outcome{reply: out.Output, fuel: out.Fuel}
 }
 
 // recorded returns how many host calls the log holds of a call.

@@ -93,7 +93,7 @@ func childAnswer(out outcome) (toolabi.Answer, error) {
 // callTool answers a tool's call of another tool.
 func (f *frame) callTool(ctx context.Context, fn hostfuncs.Func, request []byte) (toolabi.Answer, error) {
 	o := f.toolCall(fn, request)
-	out, err := f.run.step(ctx, o)
+	out, err := f.ask(ctx, o)
 	if err != nil {
 		return toolabi.Answer{}, err
 	}

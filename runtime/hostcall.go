@@ -27,7 +27,7 @@ func (f *frame) host(ctx context.Context, name string, request []byte) (toolabi.
 	}
 	o := f.op(name, fn, known, request)
 	defer f.run.workspaces.turn(ctx, name)()
-	out, err := f.run.step(ctx, o)
+	out, err := f.ask(ctx, o)
 	if err != nil {
 		return toolabi.Answer{}, err
 	}

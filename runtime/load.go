@@ -21,32 +21,26 @@ type loaded struct {
 
 // load reads a run's log and holds it against the rules again.
 func (e *Engine) load(ctx context.Context, run string) (*loaded, error) {
-	l := &loaded{state: &journal.State{Run: run}, history: new(journal.History), kept: newKept(e.cfg.RunQuota > 0)}
+	l := e.unread(run)
 	if err := e.loadMore(ctx, l); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
+// unread is a log of which nothing was read.
+func (e *Engine) unread(run string) *loaded {
+	return &loaded{state: &journal.State{Run: run}, history: new(journal.History), kept: newKept(e.cfg.RunQuota > 0)}
+}
+
 // loadMore reads what was added to a log since it was read. With an error l is of no use any more.
 func (e *Engine) loadMore(ctx context.Context, l *loaded) error {
-	run := l.state.Run
-	for entry, err := range e.cfg.Journal.Read(ctx, run, l.state.Len) {
+	for entry, err := range e.cfg.Journal.Read(ctx, l.state.Run, l.state.Len) {
 		if err != nil {
 			return err
 		}
-		if err := l.state.Apply(entry); err != nil {
-			return damaged(run, err)
-		}
-		l.history.Add(entry)
-		l.kept.add(entry)
-		l.spent.add(entry)
-		if entry.Kind != journal.Record {
-			continue
-		}
-		switch entry.Name {
-		case recordCopying, recordCopied:
-			l.partial = entry.Name == recordCopying
+		if err := l.fold(entry); err != nil {
+			return err
 		}
 		if err := e.loadRecord(ctx, l, entry); err != nil {
 			return err
@@ -55,9 +49,23 @@ func (e *Engine) loadMore(ctx context.Context, l *loaded) error {
 	return nil
 }
 
+// fold folds the log's next entry, but for what a record holds that a resume has added.
+func (l *loaded) fold(entry journal.Entry) error {
+	if err := l.state.Apply(entry); err != nil {
+		return damaged(l.state.Run, err)
+	}
+	l.history.Add(entry)
+	l.kept.add(entry)
+	l.spent.add(entry)
+	if entry.Kind == journal.Record && (entry.Name == recordCopying || entry.Name == recordCopied) {
+		l.partial = entry.Name == recordCopying
+	}
+	return nil
+}
+
 // loadRecord folds a record that holds what a resume has added.
 func (e *Engine) loadRecord(ctx context.Context, l *loaded, rec journal.Entry) error {
-	if rec.Name != RecordGrants && rec.Name != RecordBudget {
+	if rec.Kind != journal.Record || rec.Name != RecordGrants && rec.Name != RecordBudget {
 		return nil
 	}
 	body, err := journal.Body(ctx, e.blobs, rec)
