@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -82,10 +83,12 @@ type Host struct {
 	journal *boltdb.Journal
 	sandbox *sandbox.Sandbox
 	engine  *runtime.Engine
-	cache   string // Config.Cache
+	inside  sandbox.Config // of sandbox
+	dir     string         // removed by Close; "" for none
 
-	mu      sync.Mutex
-	modules map[toolabi.Digest][]byte // guarded by mu: added, perhaps not yet stored
+	mu       sync.Mutex
+	modules  map[toolabi.Digest][]byte // guarded by mu: added, perhaps not yet stored
+	unpacked map[string]journal.Digest // guarded by mu: runs as they were in a bundle, and the journals that they are from
 }
 
 // Open opens a journal and what belongs to it. The caller closes it.
@@ -104,7 +107,7 @@ func Open(ctx context.Context, cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{journal: j, cache: cfg.Cache, modules: map[toolabi.Digest][]byte{}}
+	h := &Host{journal: j, modules: map[toolabi.Digest][]byte{}, unpacked: map[string]journal.Digest{}}
 	if err := h.join(ctx, cfg); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
@@ -116,11 +119,11 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	h.sandbox, err = sandbox.New(ctx, sandbox.Config{
+	h.inside = sandbox.Config{
 		Source: h.module, CacheDir: cfg.Cache, Seed: id, OnCompile: cfg.OnCompile, MemoryBudget: cfg.MemoryBudget, Instances: cfg.Instances,
 		Compiler: cfg.Compiler.Command, CompileTimeout: cfg.Compiler.Timeout, CompileMemory: cfg.Compiler.Memory,
-	})
-	if err != nil {
+	}
+	if h.sandbox, err = sandbox.New(ctx, h.inside); err != nil {
 		return err
 	}
 	if cfg.HTTP.Secrets == nil {
@@ -140,7 +143,11 @@ func (h *Host) Close() error {
 	if h.sandbox != nil {
 		errs = append(errs, h.sandbox.Close(context.Background()))
 	}
-	return errors.Join(append(errs, h.journal.Close())...)
+	errs = append(errs, h.journal.Close())
+	if h.dir != "" {
+		errs = append(errs, os.RemoveAll(h.dir))
+	}
+	return errors.Join(errs...)
 }
 
 // CheckModule judges a module without running any of it: its structure, its imports, its manifest, and what that asks for. Errors:
@@ -179,7 +186,7 @@ func checkManifest(m *toolabi.Manifest) error {
 // AddModule judges a module as CheckModule does and makes it known, so that runs can be started with it. It is stored with the
 // first run that names it, and must not be changed. Errors: *sandbox.LoadError.
 func (h *Host) AddModule(wasm []byte) (runtime.Module, error) {
-	m, err := sandbox.InspectCached(wasm, h.cache)
+	m, err := sandbox.InspectCached(wasm, h.inside.CacheDir)
 	if err != nil {
 		return runtime.Module{}, err
 	}
@@ -383,7 +390,13 @@ func (h *Host) Export(ctx context.Context, run string, w io.Writer, opts boltdb.
 
 // Import takes a run from a bundle. See boltdb.Journal.Import.
 func (h *Host) Import(ctx context.Context, r io.Reader, opts boltdb.ImportOptions) (boltdb.Imported, error) {
-	return h.journal.Import(ctx, r, opts)
+	done, err := h.journal.Import(ctx, r, opts)
+	if err == nil && opts.Plain {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.unpacked[done.Run] = done.From
+	}
+	return done, err
 }
 
 // Journal returns the journal, for reading.

@@ -108,6 +108,16 @@ func (r *Run) lookupInput(ctx context.Context, a asking, intent *journal.Entry) 
 	})
 }
 
+// ShowRequest is a request of a host function as JSON, without values of secrets; ok is false where it has no such form.
+func (e *Engine) ShowRequest(function string, request []byte) (shown []byte, ok bool) {
+	show := e.funcs[function].ShowRequest
+	if show == nil {
+		return nil, false
+	}
+	shown, err := show(request)
+	return e.cfg.Secrets.Hide(shown), err == nil
+}
+
 // showRequest is a request of a host function as JSON, null where it has no such form.
 func (e *Engine) showRequest(function string, request []byte) toolabi.RawJSON {
 	if show := e.funcs[function].ShowRequest; show != nil {

@@ -37,8 +37,10 @@ const (
 	ReplaySame ReplayVerdict = "same"
 	// ReplayOpen: it asked for the same as far as the log goes, which holds no end of the call, or one that was not the module's.
 	ReplayOpen ReplayVerdict = "same so far"
-	// ReplayNot: it was not entered, or not to an end that could be compared. Replayed.Why says why.
+	// ReplayNot: no module was entered, or one of whose inside the log knows nothing. Replayed.Why says which.
 	ReplayNot ReplayVerdict = "not replayed"
+	// ReplayCannot: it should have been entered, and could not be, or not to an end. Replayed.Why says why.
+	ReplayCannot ReplayVerdict = "cannot be replayed"
 	// ReplayResult: it asked for the same and came to something else.
 	ReplayResult ReplayVerdict = "other result"
 	// ReplayRequest: host call Replayed.At is another one than the log holds.

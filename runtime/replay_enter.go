@@ -29,6 +29,7 @@ func (p *replaying) replay(ctx context.Context, step journal.Step) (Replayed, er
 		return res, nil
 	}
 	res.HostCalls = p.hostCalls(ctx, step)
+	res.Verdict = ReplayCannot
 	if unread != nil {
 		res.Why = fmt.Sprintf("its result cannot be read: %v", unread)
 		return res, nil
@@ -39,6 +40,9 @@ func (p *replaying) replay(ctx context.Context, step journal.Step) (Replayed, er
 		return res, nil
 	}
 	e.judge(ctx, &res)
+	if id, elsewhere := p.origin(past.Intent); elsewhere && id.IsZero() && res.Verdict.Differs() && !e.other && res.Why == "" {
+		res.Why = "it was imported by an older version, which did not note from which journal: a module that uses randomness while it starts is not the same here"
+	}
 	for i := range e.served {
 		res.HostCalls[i].Served = true
 		if n := e.served[i]; n >= 0 {
@@ -68,6 +72,13 @@ func (p *replaying) notEntered(past *journal.Past) string {
 		return "it was denied: no module was entered"
 	case isOpaque(past.Intent):
 		return "it is a program that could write to a directory: what it did there is not recorded"
+	}
+	module, _, err := p.run.spec.tool(known.Name)
+	if now, other := p.instead(known); other {
+		module = now
+	}
+	if c := module.Manifest.Command; err == nil && c != nil && len(c.Dirs) > 0 {
+		return "it is a program that reads a directory: what it found there is not recorded"
 	}
 	return ""
 }
@@ -118,9 +129,6 @@ func (p *replaying) entry(ctx context.Context, past *journal.Past) (*replayEntry
 		module = now
 		tool, _ = now.Manifest.Tool(tool.Name)
 	}
-	if c := module.Manifest.Command; c != nil && len(c.Dirs) > 0 {
-		return nil, errors.New("it is a program that reads a directory: what it found there is not recorded")
-	}
 	if e.with, err = p.invoker(ctx, intent); err != nil {
 		return nil, err
 	}
@@ -132,10 +140,15 @@ func (p *replaying) entry(ctx context.Context, past *journal.Past) (*replayEntry
 	return e, nil
 }
 
+// origin says in which other journal a call was made, if in one; the id is zero where the log does not say.
+func (p *replaying) origin(intent *journal.Entry) (id journal.Digest, elsewhere bool) {
+	p.run.log.view(func(h *journal.History, _ *journal.State) { id, elsewhere = h.Origin(intent.Seq) })
+	return id, elsewhere
+}
+
 // invoker is what enters the module of a call, as it was entered where the call was made.
 func (p *replaying) invoker(ctx context.Context, intent *journal.Entry) (Invoker, error) {
-	var from journal.Digest
-	p.run.log.view(func(h *journal.History, _ *journal.State) { from, _ = h.Origin(intent.Seq) })
+	from, _ := p.origin(intent)
 	if from.IsZero() || p.opts.Elsewhere == nil {
 		return p.opts.Invoker, nil
 	}
@@ -215,7 +228,7 @@ func (e *replayEntry) enter(ctx context.Context) (toolabi.Outcome, error) {
 func (e *replayEntry) ask(ctx context.Context, o op) (outcome, error) {
 	r, n := e.frame.run, o.step.Ordinal()
 	step, past, _ := r.lookup(o.step)
-	now := &ReplayedRequest{Name: o.name, Digest: o.digest, Request: o.request, Called: o.enters()}
+	now := &ReplayedRequest{Name: o.name, Digest: o.digest, Request: append([]byte{}, o.request...), Called: o.enters()}
 	end := func(v ReplayVerdict, was *journal.Entry, why string) (outcome, error) {
 		e.stop = &replayStop{verdict: v, at: n, was: was, now: now, why: why}
 		return outcome{}, errReplayStops
@@ -243,14 +256,14 @@ func (e *replayEntry) ask(ctx context.Context, o op) (outcome, error) {
 		return end(ReplayRequest, known, diverged.What)
 	}
 	if err != nil {
-		return end(ReplayNot, known, err.Error())
+		return end(ReplayCannot, known, err.Error())
 	}
 	if past.Result == nil || past.Result.Retry {
 		return end(ReplayOpen, known, "")
 	}
 	out, err := r.serve(ctx, asked, step, *past.Result)
 	if err != nil {
-		return end(ReplayNot, known, fmt.Sprintf("the outcome of %s cannot be read: %v", step, err))
+		return end(ReplayCannot, known, fmt.Sprintf("the outcome of %s cannot be read: %v", step, err))
 	}
 	for len(e.served) < n {
 		e.served = append(e.served, -1)
@@ -336,7 +349,7 @@ func (e *replayEntry) compare(ctx context.Context, res *Replayed) {
 	late := res.Came.Err != nil && res.Came.Err.Code == toolabi.LimitTime
 	switch n := f.asked(); {
 	case late && !e.other: // the machine was slower, or busier, than the one that recorded it
-		res.Verdict, res.Why = ReplayNot, "replaying it took longer than the "+f.limits.timeout().Round(time.Millisecond).String()+" that it may compute"
+		res.Verdict, res.Why = ReplayCannot, "replaying it took longer than the "+f.limits.timeout().Round(time.Millisecond).String()+" that it may compute"
 	case n < f.run.recorded(f.step):
 		res.Verdict, res.At = ReplayLess, n+1
 		if _, past, _ := f.run.lookup(f.step.Child(n + 1)); past != nil {

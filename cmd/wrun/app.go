@@ -62,30 +62,42 @@ func (a *app) driving(ctx context.Context, create bool, f func(*wrun.Host) error
 	if err != nil {
 		return err
 	}
-	compiler, err := compilerCommand()
+	cfg, err := entering()
 	if err != nil {
 		return err
 	}
-	return a.opened(ctx, wrun.Config{Create: create, Policy: policy, Cache: cacheDir(), Compiler: compiler}, f)
+	cfg.Create, cfg.Policy = create, policy
+	return a.opened(ctx, cfg, f)
+}
+
+// entering is the configuration of what enters modules.
+func entering() (wrun.Config, error) {
+	compiler, err := compilerCommand()
+	return wrun.Config{Cache: cacheDir(), Compiler: compiler}, err
 }
 
 func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) error) (err error) {
 	if cfg.Journal, err = a.journal(); err != nil {
 		return err
 	}
-	cfg.OnWait = a.waited
-	cfg.BusyTimeout, cfg.NoMigrate, cfg.OnMigrate = a.lockTimeout, a.noMigrate, a.migrating
-	cfg.HTTP.Secrets = hostfuncs.NewVault(nil)
-	cfg.Drivers, cfg.MemoryBudget = a.drivers(cfg.HTTP.Secrets), uint64(a.memoryBudget)
-	cfg.RunQuota, cfg.JournalQuota = a.runQuota.bytes(), a.journalQuota.bytes()
-	cfg.Observe, cfg.OnCompile = a.observe, a.compiling
-	h, err := wrun.Open(ctx, cfg)
+	h, err := wrun.Open(ctx, a.configured(cfg))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	defer a.sayWaits()
 	return f(h)
+}
+
+// configured is cfg with what the flags say.
+func (a *app) configured(cfg wrun.Config) wrun.Config {
+	cfg.OnWait = a.waited
+	cfg.BusyTimeout, cfg.NoMigrate, cfg.OnMigrate = a.lockTimeout, a.noMigrate, a.migrating
+	cfg.HTTP.Secrets = hostfuncs.NewVault(nil)
+	cfg.Drivers, cfg.MemoryBudget = a.drivers(cfg.HTTP.Secrets), uint64(a.memoryBudget)
+	cfg.RunQuota, cfg.JournalQuota = a.runQuota.bytes(), a.journalQuota.bytes()
+	cfg.Observe, cfg.OnCompile = a.observe, a.compiling
+	return cfg
 }
 
 // migrating says that the journal is brought to the present schema.

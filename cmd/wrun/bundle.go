@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -103,11 +102,16 @@ func namesBundle(run string) bool {
 // reading is with for what looks at one run, which can also be named by the file of a bundle. That is unpacked into a directory of its
 // own, which is removed again. f is given the run's id.
 func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run string) error) (err error) {
+	return a.looking(ctx, run, wrun.Config{}, f)
+}
+
+// looking is reading with a configuration.
+func (a *app) looking(ctx context.Context, run string, cfg wrun.Config, f func(h *wrun.Host, run string) error) (err error) {
 	if !namesBundle(run) {
 		if strings.ContainsAny(run, `/\`) { // no run has such an id
 			return a.noBundle(run)
 		}
-		err := a.with(ctx, false, func(h *wrun.Host) error { return f(h, run) })
+		err := a.opened(ctx, cfg, func(h *wrun.Host) error { return f(h, run) })
 		if strings.HasSuffix(run, ".wrun") && (errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrNoJournal)) {
 			if wrong := a.noBundle(run); !errors.Is(wrong, fs.ErrNotExist) {
 				return wrong
@@ -120,24 +124,16 @@ func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run 
 		return err
 	}
 	defer in.Close()
-	dir, err := os.MkdirTemp("", "wrun-bundle-") // mode 0700
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	unpacked := &app{in: a.in, out: a.out, errOut: a.errOut, json: a.json, quiet: a.quiet, verbose: a.verbose, configDir: a.configDir}
-	unpacked.journalPath, unpacked.lockTimeout = filepath.Join(dir, "journal.db"), a.lockTimeout
 	told, done := meter(a, copied("unpacking", lengthOf(in)))
-	return unpacked.with(ctx, true, func(h *wrun.Host) error {
-		imported, err := h.Import(ctx, in, boltdb.ImportOptions{Plain: true, Progress: told})
-		done()
-		if err != nil {
-			return fmt.Errorf("%s: %w", run, err)
-		}
-		a.say("of %s, exported from the journal %s", toolabi.CleanLine(run, 300), imported.From.Short())
-		a.bundled = true
-		return f(h, imported.Run)
-	})
+	h, imported, err := wrun.OpenBundle(ctx, a.configured(cfg), in, boltdb.ImportOptions{Progress: told})
+	done()
+	if err != nil {
+		return fmt.Errorf("%s: %w", run, err)
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	a.say("of %s, exported from the journal %s", toolabi.CleanLine(run, 300), imported.From.Short())
+	a.bundled = true
+	return f(h, imported.Run)
 }
 
 // noBundle says why a file is none that can be looked at.

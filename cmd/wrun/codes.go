@@ -389,6 +389,18 @@ exported from.`}
 A run of this id was finished and then removed from the journal ("wrun gc"). The id stays taken:
 idempotency keys are made of it, so another run of the same name could be taken for the first.
 Choose another id for a new run. "wrun ls --removed RUN" says how it ended.`}
+	codeReplayDiffers = code{"W0438", exitDiverged, "the replay differs from the log", `
+The modules of recorded calls were entered once more and answered from the log, and some asked
+for something else, or came to something else, than the log holds. Nothing was executed and
+nothing was written: the run is as it was. With --tool that is what another version of the
+tool would have done differently. Without it the module depends on something that is not
+recorded, or this wrun answers it in another way than the one that recorded it: then please
+report it, with the run ("wrun export RUN"), if what is in it may be seen.
+docs/replay.md says how to read what is shown.`}
+	codeReplayCannot = code{"W0439", exitFailed, "not every call could be replayed", `
+The module of a call or a part of the log that it needs is gone, or the module took longer than
+it may. What is said of the other calls holds. "wrun verify" says what is missing from the
+journal; --call-timeout says how long each call may compute.`}
 
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
@@ -408,6 +420,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeImported, codeRemoved,
+	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeImported, codeRemoved, codeReplayDiffers, codeReplayCannot,
 	codeOther, codeOutput,
 }

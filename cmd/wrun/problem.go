@@ -63,8 +63,11 @@ func (a *app) runProblem(err error) (problem, bool) {
 		memory    *sandbox.MemoryError
 		budget    *runtime.BudgetError
 		quota     *runtime.QuotaError
+		replay    *replayError
 	)
 	switch {
+	case errors.As(err, &replay):
+		return a.replayProblem(replay), true
 	case errors.As(err, &memory):
 		return problem{code: codeMemory, known: "nothing is recorded of the call but what its host functions did; --memory-budget SIZE gives all calls more"}, true
 	case errors.As(err, &uncertain):
