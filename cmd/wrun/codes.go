@@ -66,8 +66,8 @@ The module does not have a tool of this name. "wrun tool inspect FILE" lists the
 	codeFile = code{"W0106", exitUsage, "a file cannot be used", `
 A file that was named cannot be read or written. The message says why.`}
 	codeBuild = code{"W0107", exitUsage, "the tool cannot be built", `
-The directory does not build as a tool. Tools in Go need the Go toolchain; the messages
-of the compiler stand above.`}
+The directory does not build as a tool: there are no sources of one, or the compiler refuses
+them, and its messages stand above. "wrun tool new NAME" makes a directory that builds.`}
 
 	codeConfig = code{"W0108", exitUsage, "the configuration has mistakes", `
 A file of the operator's configuration cannot be read: policy.yaml, grants.yaml or the record of
@@ -109,6 +109,14 @@ can. A key that the provider refused has ended the run. Put the right one in its
 "wrun fork RUN --at STEP", as shown, makes a run of what was answered before, which is not paid
 for again.`}
 
+	codeToolchain = code{"W0117", exitUsage, "a part of the compiler is missing", `
+Tools in Go are built with the go command. Tools in C are built with clang, its linker wasm-ld,
+wasi-libc, and the part of compiler-rt that is for wasm32; Debian and Ubuntu have them in the
+packages clang, lld, wasi-libc and libclang-rt-dev-wasm32, and wasi-sdk has all of them for
+other systems: WASI_SDK_PATH says where it was unpacked.`}
+	codeOccupiedDir = code{"W0118", exitUsage, "the directory is not empty", `
+A new tool is made in a directory of its own, which is made too or is there and empty. Nothing
+was written.`}
 	codeCases = code{"W0123", exitUsage, "the cases have mistakes", `
 Files of cases are read strictly, and each mistake is given with its file and its line; or there
 are none where they are looked for. Nothing was run. docs/testing.md describes the format.`}
@@ -413,7 +421,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeCases, codeCaseFailed,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeCases, codeCaseFailed,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

@@ -29,7 +29,7 @@ type problem struct {
 
 // problem finds the words for an error.
 func (a *app) problem(err error) problem {
-	for _, find := range []func(error) (problem, bool){a.agentProblem, a.runProblem, a.bundleProblem, a.journalProblem, a.grantProblem, a.inputProblem} {
+	for _, find := range []func(error) (problem, bool){a.agentProblem, a.runProblem, a.bundleProblem, a.journalProblem, a.grantProblem, a.toolProblem, a.inputProblem} {
 		if p, ok := find(err); ok {
 			if p.exit == 0 {
 				p.exit = p.code.exit

@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 	mailer := wasmtest.Tool(t, "tools/mailer")
 	observer, words := wasmtest.Command(t, "internal/wasmtest/guests/observer"), wasmtest.Command(t, "internal/wasmtest/guests/words")
 	desk := wasmtest.Tool(t, "internal/wasmtest/guests/desk")
-	cache := wasmtest.CodeCache(t)
+	cache, built := wasmtest.CodeCache(t), goCache(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("WRUN_JOURNAL", filepath.Join(env.WorkDir, "state", "journal.db"))
 			env.Setenv("WRUN_CACHE", cache)
+			env.Setenv("GOCACHE", built)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Values[ledgerKey{}] = new(*ledger.Server)
 			env.Values[mailKey{}] = new(*mailserver.Server)
@@ -64,6 +65,16 @@ func TestScripts(t *testing.T) {
 			"filesrun": filesRun, "listen": listen, "hears": hears, "ask": askServer,
 		},
 	})
+}
+
+// goCache is where Go keeps what it built, so that a script does not build the standard library.
+func goCache(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // exitsWith runs a command and holds its exit code: exits CODE COMMAND [ARG ...]. What it writes is for stdout and stderr.

@@ -16,11 +16,11 @@ import (
 func newTool(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tool",
-		Short: "Build modules, look at them, and add those that you trust",
+		Short: "Make tools and build them, look at modules, and add those that you trust",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, verb := range []func(*app) *cobra.Command{newToolBuild, newToolWrap, newToolInspect, newToolAdd, newToolList, newToolRemove, newToolDiff} {
+	for _, verb := range []func(*app) *cobra.Command{newToolNew, newToolBuild, newToolWrap, newToolInspect, newToolAdd, newToolList, newToolRemove, newToolDiff} {
 		c.AddCommand(a.verb(verb(a)))
 	}
 	return c

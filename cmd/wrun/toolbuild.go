@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wrun-dev/wrun/internal/toolbuild"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -19,8 +19,14 @@ func newToolBuild(a *app) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "build DIR",
-		Short: "Build a tool written in Go into a module with its manifest",
-		Args:  cobra.ExactArgs(1),
+		Short: "Build a tool written in Go or C into a module with its manifest",
+		Long: `Build the tool whose sources lie in a directory into a module with its manifest. Go sources are built
+with the go command, and describe themselves through the SDK. Sources in C, beside a tool.toml that
+describes them, are built with clang and wasi-libc.
+
+The same sources and compiler give the same bytes, wherever the directory lies: a module is known by
+the digest of its bytes.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
 				abs, err := filepath.Abs(args[0])
@@ -50,38 +56,22 @@ func newToolBuild(a *app) *cobra.Command {
 	return c
 }
 
-// buildTool compiles the Go package in dir, asks it for its manifest and attaches that. The same sources give the same
-// bytes, wherever they lie.
+// buildTool builds the tool in dir, whatever it is written in. The same sources give the same bytes, wherever they lie. What a
+// compiler says goes to standard error.
 func (a *app) buildTool(ctx context.Context, dir string) ([]byte, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return nil, fileError(err)
 	} else if !info.IsDir() {
 		return nil, fileError(fmt.Errorf("%s is not a directory", dir))
 	}
-	tmp, err := os.MkdirTemp("", "wrun-build-")
-	if err != nil {
-		return nil, fileError(fmt.Errorf("make a directory to build in: %w", err))
+	wasm, err := toolbuild.Build(ctx, dir)
+	var failed *toolbuild.FailedError
+	if errors.As(err, &failed) {
+		a.saying.Lock()
+		fmt.Fprint(a.errOut, toolabi.CleanText(failed.Output, maxSaid))
+		a.saying.Unlock()
 	}
-	defer os.RemoveAll(tmp)
-	file := filepath.Join(tmp, "tool.wasm")
-	goBuild := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-w", "-o", file, ".")
-	goBuild.Dir = dir
-	goBuild.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
-	if out, err := goBuild.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
-		return nil, &codedError{codeBuild, errors.New("building a tool needs the Go toolchain, and there is no go command on the PATH")}
-	} else if err != nil {
-		fmt.Fprint(a.errOut, toolabi.CleanText(string(out), maxSaid))
-		return nil, &codedError{codeBuild, fmt.Errorf("build %s: %w", dir, err)}
-	}
-	wasm, err := sandbox.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	manifest, err := sandbox.Describe(ctx, wasm)
-	if err != nil {
-		return nil, named(err, dir)
-	}
-	return sandbox.AttachManifest(wasm, manifest)
+	return wasm, err
 }
 
 // writeFile replaces a file as a whole, or leaves it as it is.
