@@ -21,8 +21,8 @@ func replayLine(h *wrun.Host, run string, res runtime.Replayed, trace bool) map[
 	set("why", res.Why != "", res.Why)
 	set("recorded_request", res.Was != nil, requestLine(h, res.Was))
 	set("request", res.Now != nil, requestLine(h, res.Now))
-	set("recorded_result", res.Result != nil, resultLine(res.Result))
-	set("result", res.Came != nil, resultLine(res.Came))
+	set("recorded_result", res.Result != nil, outcomeLine(res.Result))
+	set("result", res.Came != nil, outcomeLine(res.Came))
 	set("began", res.Began != 0, stamp(res.Began))
 	set("ended", res.Ended != 0, stamp(res.Ended))
 	if trace {
@@ -46,7 +46,7 @@ func requestLine(h *wrun.Host, r *runtime.ReplayedRequest) map[string]any {
 	return l
 }
 
-func resultLine(r *runtime.ReplayedResult) map[string]any {
+func outcomeLine(r *runtime.ReplayedResult) map[string]any {
 	if r == nil {
 		return nil
 	}
