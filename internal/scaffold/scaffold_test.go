@@ -1,12 +1,9 @@
 package scaffold_test
 
 import (
-	"bytes"
 	"go/format"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +11,6 @@ import (
 
 	"github.com/wrun-dev/wrun/internal/scaffold"
 	"github.com/wrun-dev/wrun/internal/toolbuild"
-	"github.com/wrun-dev/wrun/runtime/sandbox"
 )
 
 // names are such as manifests allow and something else might not: words and numbers of YAML and Go, and the longest one.
@@ -91,7 +87,7 @@ func offline(t *testing.T) {
 	}
 }
 
-func TestANewToolInGoBuildsAndPassesItsTestsWithoutANetwork(t *testing.T) {
+func TestANewToolInGoPassesItsTestsWithoutANetwork(t *testing.T) {
 	offline(t)
 	dir := filepath.Join(t.TempDir(), "new")
 	list, err := scaffold.Files(scaffold.Go, "numbers-2")
@@ -107,21 +103,6 @@ func TestANewToolInGoBuildsAndPassesItsTestsWithoutANetwork(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
-	}
-	wasm := build(t, dir)
-	m, err := sandbox.Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.Manifest.Name != "numbers-2" || !slices.Equal(m.Functions, []string{"log", "kv_get", "kv_cas"}) {
-		t.Errorf("it is %s and imports %q", m.Manifest.Name, m.Functions)
-	}
-	elsewhere := filepath.Join(t.TempDir(), "some", "where", "else")
-	if err := os.CopyFS(elsewhere, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	if again := build(t, elsewhere); !bytes.Equal(wasm, again) {
-		t.Error("in another directory it has other bytes")
 	}
 }
 

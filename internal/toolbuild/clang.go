@@ -63,6 +63,7 @@ func (c *Clang) has(ctx context.Context, question string) bool {
 func (c *Clang) Compile(ctx context.Context, dir string, sources []string, out string) error {
 	args := append(c.args[:len(c.args):len(c.args)],
 		"-mexec-model=reactor", "-std=gnu11", "-Os", "-Wall", "-Wextra",
+		"-fno-strict-aliasing",        // messages are structs and bytes by turns
 		"-Werror=date-time",           // which would be others each time
 		"-ffile-prefix-map="+dir+"=.", // __FILE__ is the same wherever dir lies
 		"-Wl,--strip-all",             // names and paths are for debuggers
