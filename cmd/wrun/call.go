@@ -25,7 +25,7 @@ func newCall(a *app) *cobra.Command {
 		Use:   "call MODULE NAME [JSON|@FILE|-]",
 		Short: "Call one tool of a module",
 		Long: `Call one tool of a module and write its output to standard output. MODULE is the file of a module,
-with a / in its path or .wasm at its end, or the name of one that was added with "wrun tool add".
+with a / in its path or .wasm or .wrun.tar at its end, or the name of one that was added with "wrun tool add".
 
 The call is a run like any other: when the process dies, "wrun resume" goes on with it.
 With --id the same call under the same id is not made twice: what came of it is returned.

@@ -117,6 +117,18 @@ other systems: WASI_SDK_PATH says where it was unpacked.`}
 	codeOccupiedDir = code{"W0118", exitUsage, "the directory is not empty", `
 A new tool is made in a directory of its own, which is made too or is there and empty. Nothing
 was written.`}
+	codeNotPackage = code{"W0119", exitUsage, "not a package of a tool", `
+A package is a tar that "wrun tool package" has written: manifest.json, texts and module.wasm, in
+this order and laid out in one way only. The file is something else, was cut off or changed on its
+way, or was made by other means or by a newer wrun. docs/tools.md describes the format.`}
+	codePackageDiffers = code{"W0120", exitUntrusted, "the package does not say what its module says", `
+The manifest.json of a package is for people to read, and has to say what the manifest in the
+module says, and which bytes it is about. In this package they differ, so somebody would have
+decided about something else. Nothing of the module ran. Get the package from its author, or
+take module.wasm out of it and look at that with "wrun tool inspect".`}
+	codeDevTests = code{"W0121", exitFailed, "tests of the tool fail", `
+"wrun tool dev" has built the tool, and its own tests fail; what they say stands above. It goes on
+watching: the next change is built and tested again.`}
 	codeCases = code{"W0123", exitUsage, "the cases have mistakes", `
 Files of cases are read strictly, and each mistake is given with its file and its line; or there
 are none where they are looked for. Nothing was run. docs/testing.md describes the format.`}
@@ -421,7 +433,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeCases, codeCaseFailed,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

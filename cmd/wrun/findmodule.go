@@ -49,7 +49,7 @@ type notAddedError struct {
 
 // moduleFile reads a module from a file. Its bytes have the grants that they were added with, wherever they lie.
 func (a *app) moduleFile(path string) (foundModule, error) {
-	wasm, err := sandbox.ReadFile(path)
+	wasm, err := readModule(path)
 	if err != nil {
 		return foundModule{}, err
 	}

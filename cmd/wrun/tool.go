@@ -20,7 +20,7 @@ func newTool(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, verb := range []func(*app) *cobra.Command{newToolNew, newToolBuild, newToolWrap, newToolInspect, newToolAdd, newToolList, newToolRemove, newToolDiff} {
+	for _, verb := range []func(*app) *cobra.Command{newToolNew, newToolBuild, newToolDev, newToolPackage, newToolWrap, newToolInspect, newToolAdd, newToolList, newToolRemove, newToolDiff} {
 		c.AddCommand(a.verb(verb(a)))
 	}
 	return c
@@ -28,7 +28,7 @@ func newTool(a *app) *cobra.Command {
 
 func newToolInspect(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "inspect FILE.wasm|NAME",
+		Use:   "inspect FILE|NAME",
 		Short: "Show what a module is and what it could do, without running any of it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -50,7 +50,7 @@ func (a *app) inspect(word string) (*sandbox.Module, error) {
 		found, err := a.findModule(word)
 		return found.info, err
 	}
-	wasm, err := sandbox.ReadFile(word)
+	wasm, err := readModule(word)
 	if err != nil {
 		return nil, err
 	}

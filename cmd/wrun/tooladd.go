@@ -81,7 +81,7 @@ type proposal struct {
 // proposal reads a module and works out what it would be granted: what flags say, what was granted before and is still asked for,
 // and what the manifest determines and nobody has decided about yet.
 func (a *app) proposal(path string, flags hostfuncs.Grants) (*proposal, error) {
-	wasm, err := sandbox.ReadFile(path)
+	wasm, err := readModule(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wrun-dev/wrun/internal/scaffold"
 	"github.com/wrun-dev/wrun/internal/toolbuild"
+	"github.com/wrun-dev/wrun/internal/toolpack"
 )
 
 // toolProblem knows what can be wrong while a tool is made.
@@ -14,6 +15,8 @@ func (a *app) toolProblem(err error) (problem, bool) {
 		nothing  *toolbuild.NothingError
 		failed   *toolbuild.FailedError
 		occupied *scaffold.OccupiedError
+		format   *toolpack.FormatError
+		differs  *toolpack.DisagreesError
 	)
 	switch {
 	case errors.As(err, &missing):
@@ -24,6 +27,10 @@ func (a *app) toolProblem(err error) (problem, bool) {
 		return problem{code: codeBuild}, true
 	case errors.As(err, &occupied):
 		return problem{code: codeOccupiedDir, next: "the same command, with another DIR"}, true
+	case errors.As(err, &format):
+		return problem{code: codeNotPackage}, true
+	case errors.As(err, &differs):
+		return problem{code: codePackageDiffers}, true
 	}
 	return problem{}, false
 }

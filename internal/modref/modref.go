@@ -32,7 +32,7 @@ type Source struct {
 	// the way is a symbolic link that leads out is for whoever opens it to check. "" when Added is not.
 	File string
 	// Added is the name of a module that the operator has added, where no file is named: one that has no / in it and does not
-	// end in .wasm.
+	// end in .wasm or .wrun.tar.
 	Added string
 	// Line is where the file says so, from 1.
 	Line int
@@ -58,8 +58,12 @@ func Read(of, name, words string, line int) (s Source, wrong string) {
 // IsFile says whether a source, in a file or on a command line, is a file, and not the name of a module that was added:
 // whichever files there are.
 func IsFile(source string) bool {
-	return strings.ContainsAny(source, `/\`) || strings.HasSuffix(strings.ToLower(source), ".wasm")
+	lower := strings.ToLower(source)
+	return strings.ContainsAny(source, `/\`) || strings.HasSuffix(lower, ".wasm") || strings.HasSuffix(lower, PackageSuffix)
 }
+
+// PackageSuffix is what the name of a package of a tool ends in.
+const PackageSuffix = ".wrun.tar"
 
 // CheckFile says what is wrong with a reference to a file beside the one that it stands in, which is called of, or "". The answer
 // is the same on every system.
