@@ -85,7 +85,7 @@ var only = map[string][]string{
 	"github.com/itchyny/gojq":       {"internal/jq"},
 	"github.com/pelletier/go-toml":  {"internal/tooltoml"},
 	"github.com/santhosh-tekuri":    {"runtime"},
-	"github.com/rogpeppe":           {"drivers/agent"}, // its diff
+	"github.com/rogpeppe":           {"drivers/agent", "cmd/wrun"}, // its diff
 }
 
 // never says what a package may not import of the standard library.

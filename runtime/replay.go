@@ -145,7 +145,7 @@ func (e *NotInRunError) Error() string {
 // and the run is neither claimed nor changed. It may be driven by another process meanwhile; what that adds is not looked at. A log
 // that is damaged is replayed as far as it can be read, and the last yield is the error.
 //
-// Errors, each as the last yield: ErrNoStep; *NotInRunError; journal.ErrNotFound; journal.ErrDamaged; ErrInterrupted when ctx ended.
+// Errors, each as the last yield: ErrNoStep; *NotInRunError; that of a module of opts.Tools which cannot be entered; journal.ErrNotFound; journal.ErrDamaged; ErrInterrupted when ctx ended.
 func (e *Engine) Replay(ctx context.Context, run string, opts ReplayOptions) iter.Seq2[Replayed, error] {
 	return func(yield func(Replayed, error) bool) {
 		p, err := e.replaying(ctx, run, opts)
@@ -198,6 +198,11 @@ func (e *Engine) replaying(ctx context.Context, run string, opts ReplayOptions) 
 	for _, m := range opts.Tools {
 		if err := spec.names(run, m.own()); err != nil {
 			return nil, err
+		}
+		if with, ok := opts.Invoker.(Preparer); ok { // so that what is wrong with it is said first, and once
+			if err := with.Prepare(ctx, m.Digest); err != nil {
+				return nil, err
+			}
 		}
 	}
 	p := &replaying{run: newRun(e.inert(opts), run, l), opts: opts, damage: err, gone: map[toolabi.Digest]error{}}

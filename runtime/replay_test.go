@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -329,5 +330,95 @@ func TestAReplayOfWhatThereIsNot(t *testing.T) {
 		if !errors.Is(err, journal.ErrNotFound) {
 			t.Errorf("no such run: %v", err)
 		}
+	}
+}
+
+// Attempts are calls like others, and so are look-ups; a call that was agreed to with another input is entered with that.
+func TestAReplayOfAttemptsLookUpsAndEdits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		again := newMachine(t, map[string]tool{"pay": passing("a")})
+		again.declare = retrying(3, time.Second)
+		if _, err := again.drive(again.passing(unavailable(again, 2)), steps("pay")); err != nil {
+			t.Fatal(err)
+		}
+		got, err := again.replay(nil, runtime.ReplayOptions{Invoker: failing(&goInvoker{tools: again.tools, entered: map[string]int{}})})
+		if want := []string{"s1 same", "s1~2 same", "s1~3 same"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("attempts: replayed %q, %v, want %q", got, err, want)
+		}
+		got, err = again.replay(nil, runtime.ReplayOptions{Step: "s1~2", Invoker: failing(&goInvoker{tools: again.tools, entered: map[string]int{}})})
+		if want := []string{"s1~2 same"}; err != nil || !slices.Equal(got, want) {
+			t.Errorf("an attempt: replayed %q, %v, want %q", got, err, want)
+		}
+
+		looked := looking(t, nil)
+		looked.cutOff(t, true)
+		if _, err := looked.drive(looked.start(nil), pay); err != nil {
+			t.Fatal(err)
+		}
+		looked.wantReplay("s same", "s/1/1 same")
+	})
+	m, p := asked(t)
+	m.wantReplay("a? not replayed")
+	if err := p.Answer(t.Context(), "r", "a", edited(`2`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.drive(p, paying(`1`, new(runtime.CallResult))); err != nil {
+		t.Fatal(err)
+	}
+	m.wantReplay("a same")
+}
+
+// endsEarly is a journal that cannot be read behind some entries.
+type endsEarly struct {
+	journal.Journal
+	after uint64
+}
+
+func (j endsEarly) Read(ctx context.Context, run string, from uint64) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range j.Journal.Read(ctx, run, from) {
+			if e.Seq >= j.after {
+				yield(journal.Entry{}, fmt.Errorf("entry %d: %w", e.Seq, journal.ErrDamaged))
+				return
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// A damaged log is replayed as far as it can be read, wherever that is.
+func TestAReplayOfADamagedLog(t *testing.T) {
+	m := newMachine(t, busyTools(t))
+	if _, err := m.drive(m.start(nil), steps("pay", "pay")); err != nil {
+		t.Fatal(err)
+	}
+	log := m.log()
+	best := 0
+	for after := range log {
+		e, err := runtime.New(runtime.Config{
+			Journal: endsEarly{m.mem.Handle(), uint64(after)}, Invoker: &goInvoker{tools: m.tools, entered: map[string]int{}}, Funcs: m.funcs(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, last := 0, error(nil)
+		for res, err := range e.Replay(t.Context(), "r", runtime.ReplayOptions{}) {
+			switch last = err; {
+			case err != nil:
+			case res.Verdict == runtime.ReplaySame:
+				same++
+			case res.Verdict != runtime.ReplayOpen:
+				t.Errorf("after %d entries %s is %s: %s", after, res.Step, res.Verdict, res.Why)
+			}
+		}
+		if !errors.Is(last, journal.ErrDamaged) || same < best {
+			t.Errorf("after %d entries (%s): %d are the same, %d were before; it ends with %v", after, log[after], same, best, last)
+		}
+		best = same
+	}
+	if best != 2 {
+		t.Errorf("of the whole log but its end %d calls are the same", best)
 	}
 }

@@ -297,8 +297,11 @@ func (a *app) inputProblem(err error) (problem, bool) {
 
 		ungranted *runtime.UngrantedError
 		secret    *runtime.SecretError
+		notIn     *runtime.NotInRunError
 	)
 	switch {
+	case errors.As(err, &notIn):
+		return problem{code: codeUsage, next: a.cmd("show " + notIn.Run)}, true
 	case errors.As(err, &coded):
 		if coded.code == codeConfig || coded.code == codeScript || coded.code == codeCases { // each mistake has a line
 			return problem{code: coded.code, title: err.Error()}, true

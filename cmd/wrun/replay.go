@@ -54,7 +54,7 @@ The exit code is 6 when something differs.`,
 				return err
 			}
 			return a.looking(c.Context(), args[0], cfg, func(h *wrun.Host, run string) error {
-				opts, err := a.replayOptions(c.Context(), h, flags)
+				opts, err := a.replayOptions(h, flags)
 				if err != nil {
 					return err
 				}
@@ -69,8 +69,8 @@ The exit code is 6 when something differs.`,
 	return c
 }
 
-// replayOptions adds the modules that are entered instead, and compiles them, so that what is wrong with one is said first.
-func (a *app) replayOptions(ctx context.Context, h *wrun.Host, flags replayFlags) (runtime.ReplayOptions, error) {
+// replayOptions adds the modules that are entered instead.
+func (a *app) replayOptions(h *wrun.Host, flags replayFlags) (runtime.ReplayOptions, error) {
 	opts := runtime.ReplayOptions{Step: journal.Step(flags.step), Timeout: flags.timeout}
 	for _, word := range flags.tools {
 		found, err := a.findModule(word)
@@ -78,9 +78,6 @@ func (a *app) replayOptions(ctx context.Context, h *wrun.Host, flags replayFlags
 			return opts, err
 		}
 		m, err := h.AddInspected(found.info)
-		if err == nil {
-			err = h.Prepare(ctx, m)
-		}
 		if err != nil {
 			return opts, named(err, word)
 		}

@@ -68,7 +68,7 @@ func outcomeWords(c runtime.ReplayedHostCall) string {
 		words = "waits for somebody to agree"
 	}
 	if c.Outcome == journal.OK && !c.Served {
-		words += ", not asked"
+		words += ", not served"
 	}
 	return words
 }
