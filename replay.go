@@ -75,6 +75,11 @@ func (h *Host) ShowRequest(function string, request []byte) (shown []byte, ok bo
 	return h.engine.ShowRequest(function, request)
 }
 
+// ShowReply is the reply of a host function as JSON; ok is false where it has no such form.
+func (h *Host) ShowReply(function string, reply []byte) (shown []byte, ok bool) {
+	return h.engine.ShowReply(function, reply)
+}
+
 // OpenBundle opens the one run of a bundle that in yields, where it can be looked at and replayed, and not driven. It is unpacked
 // into a directory of its own, which Close removes. Journal, Create and the fields about other processes are not used of cfg.
 //

@@ -110,11 +110,19 @@ func (r *Run) lookupInput(ctx context.Context, a asking, intent *journal.Entry) 
 
 // ShowRequest is a request of a host function as JSON, without values of secrets; ok is false where it has no such form.
 func (e *Engine) ShowRequest(function string, request []byte) (shown []byte, ok bool) {
-	show := e.funcs[function].ShowRequest
-	if show == nil {
+	return e.show(e.funcs[function].ShowRequest, request)
+}
+
+// ShowReply is a reply of a host function as JSON, without values of secrets; ok is false where it has no such form.
+func (e *Engine) ShowReply(function string, reply []byte) (shown []byte, ok bool) {
+	return e.show(e.funcs[function].ShowReply, reply)
+}
+
+func (e *Engine) show(form func([]byte) ([]byte, error), message []byte) ([]byte, bool) {
+	if form == nil {
 		return nil, false
 	}
-	shown, err := show(request)
+	shown, err := form(message)
 	return e.cfg.Secrets.Hide(shown), err == nil
 }
 

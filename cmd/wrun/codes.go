@@ -421,6 +421,10 @@ docs/replay.md says how to read what is shown.`}
 The module of a call or a part of the log that it needs is gone, or the module took longer than
 it may. What is said of the other calls holds. "wrun verify" says what is missing from the
 journal; --call-timeout says how long each call may compute.`}
+	codeRunsDiffer = code{"W0440", exitDiverged, "the runs differ", `
+"wrun diff" found steps that only one of the runs has, or that called something else, asked for
+something else or came to something else, or runs that are made of something else. What differs
+stands above, the first step that does at the top. Both runs are as they were.`}
 
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
@@ -440,6 +444,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeImported, codeRemoved, codeReplayDiffers, codeReplayCannot,
+	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeImported, codeRemoved, codeReplayDiffers, codeReplayCannot, codeRunsDiffer,
 	codeOther, codeOutput,
 }

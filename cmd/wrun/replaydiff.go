@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/wrun-dev/wrun"
+	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -29,16 +30,22 @@ func replayDiff(h *wrun.Host, res runtime.Replayed) string {
 	return b.String()
 }
 
-// unified is the difference of two texts; that they show the same is said.
+// unified is what was recorded and what a replay came to, as a unified diff.
 func unified(name, was, now string) string {
-	if was == now {
-		if was != "" {
-			return fmt.Sprintf("--- %s, recorded\n+++ %s, replayed\n(what is shown of them is the same, and their bytes differ)\n", name, name)
-		}
+	return unifiedFrom(name, "recorded", "replayed", was, now)
+}
+
+// unifiedFrom is the difference of two texts of one name and two origins. That they show the same is said.
+func unifiedFrom(name, from, to, was, now string) string {
+	from, to = name+", "+toolabi.CleanLine(from, 100), name+", "+toolabi.CleanLine(to, 100)
+	switch {
+	case was == now && was == "":
 		return ""
+	case was == now:
+		return fmt.Sprintf("--- %s\n+++ %s\n(what is shown of them is the same, and their bytes differ)\n", from, to)
 	}
-	d := string(diff.Diff(name+", recorded", []byte(was), name+", replayed", []byte(now)))
-	if _, rest, ok := strings.Cut(d, "\n"); ok && strings.HasPrefix(d, "diff ") { // a line for programs that take many files
+	d := string(diff.Diff(from, []byte(was), to, []byte(now)))
+	if first, rest, ok := strings.Cut(d, "\n"); ok && strings.HasPrefix(first, "diff ") { // a line for programs that take many files
 		d = rest
 	}
 	return toolabi.CleanText(d, len(d))
@@ -68,6 +75,21 @@ func requestJSON(h *wrun.Host, r *runtime.ReplayedRequest) []byte {
 		return shown
 	}
 	b, err := json.Marshal(shown(r.Request))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// replyJSON is a reply as JSON: an output, or what a host function answered.
+func replyJSON(h *wrun.Host, e journal.Entry, reply []byte) []byte {
+	if json.Valid(reply) {
+		return reply
+	}
+	if shown, ok := h.ShowReply(e.Name, reply); ok {
+		return shown
+	}
+	b, err := json.Marshal(shown(reply))
 	if err != nil {
 		return nil
 	}
