@@ -12,13 +12,11 @@ import (
 // verbs lists the command's verbs in the order in which help shows them.
 var verbs = []func(*app) *cobra.Command{
 	newCall, newRun, newAgent, newResume,
-	newList, newShow, newLog, newReplay, newCost, newInbox,
+	newList, newShow, newLog, newReplay, newDiff, newCost, newInbox,
 	newApprove, newDeny, newResolve, newReconcile, newCancel, newRollback, newFork,
 	newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC,
 	newTool, newTest,
 	newDemo, newDev, newExplain, newVersion, newCompileModule,
-	newCall, newRun, newAgent, newResume, newList, newShow, newLog, newReplay, newDiff, newCost, newInbox, newApprove, newDeny, newResolve, newReconcile, newCancel,
-	newRollback, newFork, newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC, newTool, newDemo, newDev, newExplain, newVersion, newCompileModule,
 }
 
 func newRoot(a *app) *cobra.Command {
