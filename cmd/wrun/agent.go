@@ -61,7 +61,7 @@ either, because it is not the operator's.`,
 			if err != nil {
 				return err
 			}
-			read, err := a.readAgent(args[0])
+			read, err := a.readAgent(args[0], a.chooseModel)
 			if err != nil {
 				return err
 			}
@@ -135,8 +135,9 @@ type readAgent struct {
 	modules []planModule
 }
 
-// readAgent reads an agent's file and what it names, which lies in its directory or below, or was added.
-func (a *app) readAgent(path string) (readAgent, error) {
+// readAgent reads an agent's file and what it names, which lies in its directory or below, or was added. choose says which model is
+// asked.
+func (a *app) readAgent(path string, choose func(*agent.Model) error) (readAgent, error) {
 	var r readAgent
 	text, err := readFile(path)
 	if err != nil {
@@ -146,7 +147,7 @@ func (a *app) readAgent(path string) (readAgent, error) {
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := a.chooseModel(&f.Agent.Model); err != nil {
+	if err := choose(&f.Agent.Model); err != nil {
 		return r, err
 	}
 	dir := filepath.Dir(path)

@@ -108,6 +108,16 @@ own address. Where it could not be read nothing was sent, and "wrun resume RUN" 
 can. A key that the provider refused has ended the run. Put the right one in its place; then
 "wrun fork RUN --at STEP", as shown, makes a run of what was answered before, which is not paid
 for again.`}
+	codeCrashtest = code{"W0126", exitFailed, "a run does not survive its crashes", `
+"wrun crashtest" killed the run at every place, and at some of them what came of it was not what
+comes of it without a death: an effect was done more often, or less often, or the run ended
+otherwise. Each is shown with the place, with what the world saw and what the journal has, and
+with the command that makes this one trial again; its journal is kept.
+
+An effect that is done twice is most often one whose tool says that it may be: a tool that is
+declared idempotent or keyed is called again, and here the provider did it again. Declare what
+is true of the provider, or let the world say that it knows keys ("dedupe"). What is lost, or
+ends otherwise, is a fault of wrun or of a tool that keeps something to itself.`}
 
 	codeToolchain = code{"W0117", exitUsage, "a part of the compiler is missing", `
 Tools in Go are built with the go command. Tools in C are built with clang, its linker wasm-ld,
@@ -437,7 +447,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeCrashtest,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,
