@@ -72,6 +72,27 @@ func TestTheDemoNoticesEffectsBeforeTheirIntents(t *testing.T) {
 	}
 }
 
+// The table of the README is the one of the example, each time.
+func TestTheReadmeShowsWhatCrashtestPrints(t *testing.T) {
+	want := between(t, readme(t), "<!-- held by cmd/wrun TestTheReadmeShowsWhatCrashtestPrints -->\n```\n", "```\n")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../examples/crashtest")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "payments.wasm"), wasmtest.Tool(t, "tools/payments"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(build(t, ""), "-q", "crashtest", "plan.yaml", "--world", "world.yaml", "--input", "@input.json", "--second", "0")
+	c.Dir, c.Env = dir, append(os.Environ(), "WRUN_CACHE="+wasmtest.CodeCache(t), "XDG_CONFIG_HOME="+dir)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("crashtest: %v\n%s", err, out)
+	}
+	if string(out) != want {
+		t.Errorf("it prints\n%s\nand the README shows\n%s", out, want)
+	}
+}
+
 // The library section is the driver and the example of the root package, word for word.
 func TestTheReadmesLibrarySectionIsTheExample(t *testing.T) {
 	example, err := os.ReadFile("../../example_test.go")

@@ -15,10 +15,8 @@ var verbs = []func(*app) *cobra.Command{
 	newList, newShow, newLog, newReplay, newDiff, newCost, newInbox,
 	newApprove, newDeny, newResolve, newReconcile, newCancel, newRollback, newFork,
 	newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC,
-	newTool, newTest,
-	newDemo, newDev, newExplain, newVersion, newCompileModule,
-	newCall, newRun, newAgent, newResume, newList, newShow, newLog, newCost, newInbox, newApprove, newDeny, newResolve, newReconcile, newCancel,
-	newRollback, newFork, newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC, newTool, newCrashtest, newDemo, newDev, newExplain, newVersion, newCompileModule, newCrashtestChild,
+	newTool, newTest, newCrashtest,
+	newDemo, newDev, newExplain, newVersion, newCompileModule, newCrashtestChild,
 }
 
 func newRoot(a *app) *cobra.Command {

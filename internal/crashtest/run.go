@@ -12,6 +12,7 @@ import (
 	"github.com/wrun-dev/wrun/drivers/agent/script"
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/internal/world"
+	"github.com/wrun-dev/wrun/journal"
 )
 
 // Config says what to do. Child, World and Dir are mandatory.
@@ -70,7 +71,8 @@ func Test(ctx context.Context, cfg Config) (*Report, error) {
 	}
 	firsts := r.firsts()
 	rep := &Report{Base: r.base.Trial, Places: len(r.base.end.Trace.Places()), Seed: cfg.Seed, Visited: len(firsts)}
-	second := min(cfg.Second, len(firsts))
+	seconds := r.seconds(firsts)
+	second := len(seconds)
 	if cfg.Only > len(firsts)+second {
 		return nil, fmt.Errorf("%w: %d; they are 1 to %d", ErrNoTrial, cfg.Only, len(firsts)+second)
 	}
@@ -89,16 +91,15 @@ func Test(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, err
 	}
 	again := make([]*Trial, second)
-	chosen := rand.New(rand.NewPCG(cfg.Seed, 2)).Perm(len(firsts))
 	err = r.each(ctx, second, func(ctx context.Context, i int) error {
 		n := len(firsts) + i + 1
 		if cfg.Only != 0 && cfg.Only != n {
 			return nil
 		}
-		first := trials[chosen[i]]
+		first := trials[seconds[i]]
 		if first == nil {
 			var err error
-			if first, err = r.play(ctx, chosen[i]+1, fmt.Sprintf("trial-%d-before", n), []Place{firsts[chosen[i]]}); err != nil {
+			if first, err = r.play(ctx, seconds[i]+1, fmt.Sprintf("trial-%d-before", n), []Place{firsts[seconds[i]]}); err != nil {
 				return err
 			}
 			defer os.RemoveAll(first.dir)
@@ -109,7 +110,7 @@ func Test(ctx context.Context, cfg Config) (*Report, error) {
 		}
 		place := places[rand.New(rand.NewPCG(cfg.Seed, uint64(n))).IntN(len(places))]
 		var err error
-		again[i], err = r.trial(ctx, n, []Place{firsts[chosen[i]], place}, of)
+		again[i], err = r.trial(ctx, n, []Place{firsts[seconds[i]], place}, of)
 		return err
 	})
 	rep.Trials = slices.DeleteFunc(append(trials, again...), func(t *Trial) bool { return t == nil })
@@ -155,6 +156,16 @@ func (r *run) firsts() []Place {
 		some = append(some, all[i])
 	}
 	return some
+}
+
+// seconds are the places among the first ones after which another process is killed too. Behind the end there is nothing left to do.
+func (r *run) seconds(firsts []Place) (chosen []int) {
+	for _, i := range rand.New(rand.NewPCG(r.cfg.Seed, 2)).Perm(len(firsts)) {
+		if len(chosen) < r.cfg.Second && !(firsts[i].Kind == journal.Finished.String() && firsts[i].When == After) {
+			chosen = append(chosen, i)
+		}
+	}
+	return chosen
 }
 
 // trial makes one trial and judges it. Where nothing is wrong, nothing is left of it.
