@@ -18,6 +18,7 @@ import (
 // testFlags are those of wrun test.
 type testFlags struct {
 	cases, run string
+	record     recordFlags
 }
 
 func newTest(a *app) *cobra.Command {
@@ -33,13 +34,21 @@ A tool runs as it does otherwise, with its real host functions, in the sandbox. 
 played on this machine, and a request that its world has no answer to fails the case. Nothing leaves
 the machine, nothing is written into the journal, and no time is waited for.
 
+With --record a case is written instead: of a real call, which is made with the grants that are given,
+or of one that is in the journal. Values of secrets are never in it.
+
 The exit code is 1 when a case failed, and 2 when the cases have mistakes.`,
-		Example: "  wrun test ./charge\n  wrun test payments.wasm --run declined -v",
-		Args:    cobra.ExactArgs(1),
+		Example: "  wrun test ./charge\n  wrun test payments.wasm --run declined -v\n" +
+			"  wrun test payments.wasm --record finds --tool find --input @find.json --allow-http https://ledger.example.com\n" +
+			"  wrun test payments.wasm --record seven --from invoice-7",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			only, err := regexp.Compile(flags.run)
 			if err != nil {
 				return usage(c, "--run: %v", err)
+			}
+			if err := flags.record.check(c); err != nil {
+				return err
 			}
 			m, dir, err := a.underTest(c.Context(), args[0])
 			if err != nil {
@@ -47,6 +56,9 @@ The exit code is 1 when a case failed, and 2 when the cases have mistakes.`,
 			}
 			if flags.cases != "" {
 				dir = flags.cases
+			}
+			if flags.record.name != "" {
+				return a.record(c, m, dir, &flags.record)
 			}
 			files, err := readCases(dir, flags.cases == "")
 			if err != nil {
@@ -56,6 +68,7 @@ The exit code is 1 when a case failed, and 2 when the cases have mistakes.`,
 		},
 	}
 	c.Flags().StringVar(&flags.cases, "cases", "", "the `FILE` or directory of the cases (default cases beside the module)")
+	flags.record.add(c)
 	c.Flags().StringVar(&flags.run, "run", "", "run only the cases whose names match this `REGEXP`")
 	return c
 }

@@ -60,9 +60,10 @@ func (b *Bench) Run(ctx context.Context, f *toolcase.File, c *toolcase.Case) (re
 
 // performance is one performance of a case.
 type performance struct {
-	output string
-	failed string
-	marks  marks
+	output  string
+	failed  string
+	limited bool // it reached a limit, which depends on the machine
+	marks   marks
 }
 
 // perform plays a case on a journal of its own.
@@ -88,7 +89,7 @@ func (b *Bench) perform(
 	}
 	p.output = string(end.Output)
 	if end.Err != nil {
-		p.failed = end.Err.Error()
+		p.failed, p.limited = end.Err.Error(), end.Err.Code.IsLimit()
 	}
 	if p.marks, err = s.marks(ctx, store, end); err != nil {
 		return p, err

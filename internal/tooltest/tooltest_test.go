@@ -8,6 +8,8 @@ import (
 	"github.com/wrun-dev/wrun/internal/toolcase"
 	"github.com/wrun-dev/wrun/internal/tooltest"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/journaltest"
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 )
 
@@ -154,7 +156,7 @@ cases:
 func TestCases(t *testing.T) {
 	b := shop(t)
 	for name, test := range map[string]func(*testing.T, *tooltest.Bench){
-		"that pass, and what they cover": passAndCover, "that fail say what was expected and what came": failWith, "that draw what they may": drawn,
+		"that pass, and what they cover": passAndCover, "that fail say what was expected and what came": failWith, "that draw what they may": drawn, "that are recorded pass": recorded,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, b) })
 	}
@@ -234,3 +236,61 @@ func drawn(t *testing.T, b *tooltest.Bench) {
 		}
 	}
 }
+
+// What is recorded of a call is a case that passes, and has no value of a secret in it.
+func recorded(t *testing.T, b *tooltest.Bench) {
+	for _, text := range []string{
+		`{name: a, tool: buy, input: {order: "7", amount: 500}, world: {kv: {shop: {order/6: x}}, secrets: {api_key: ` + canary + `}, http: [{name: charge, request: POST https://api.example.com/charges, reply: {status: 201, headers: {X-A: "1"}, body: {id: ch_1, echo: ` + canary + `}}}]}, expect: {}}`,
+		`{name: a, tool: buy, input: {order: "6", amount: 500}, world: {kv: {shop: {order/6: x}}}, expect: {}}`,
+		`{name: a, tool: buy, input: {order: "7", amount: 1}, world: {kv: {shop: {}}, secrets: {api_key: ` + canary + `}, http: [{request: POST https://api.example.com/charges, reply: {status: 402}}]}, expect: {error: {}}}`,
+		`{name: a, tool: buy, input: {order: "7", amount: 1}, world: {kv: {shop: {}}, secrets: {api_key: ` + canary + `}, http: [{request: POST https://api.example.com/charges, fault: lost_reply}]}, expect: {uncertain: true}}`,
+		`{name: a, tool: buy, input: {order: "7", amount: 1}, world: {kv: {shop: {}}, secrets: {api_key: ` + canary + `}, http: [{request: POST https://api.example.com/charges, fault: refused}]}, expect: {error: {}}}`,
+		`{name: a, tool: convert, input: {n: 3}, world: {config: {currency: null}, tools: {rates.get: [{output: {rate: 2}}]}}, expect: {}}`,
+		`{name: a, tool: remind, expect: {}}`,
+		`{name: a, tool: ask, input: {text: "May I?"}, world: {approvals: [{yes: true, by: mia, note: fine}]}, expect: {}}`,
+		`{name: a, tool: report, input: {text: x}, expect: {}}`,
+		`{name: a, tool: tell, input: {text: "x\ny"}, world: {mail: [accept]}, expect: {}}`,
+		`{name: a, tool: tell, input: {text: x}, world: {mail: [lost]}, expect: {uncertain: true}}`,
+	} {
+		f := cases(t, "cases:\n- "+text)
+		s, err := b.Stage(f, f.Cases[0], tooltest.Setting{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := journaltest.NewMem()
+		if err := s.Prepare(t.Context(), store.Handle()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Drive(t.Context(), store.Handle()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var log []journal.Entry
+		for e, err := range store.Read(t.Context(), tooltest.RunID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Body, err = journal.Body(t.Context(), store, e); err != nil {
+				t.Fatal(err)
+			}
+			log = append(log, e)
+		}
+		made, _, err := b.Record(t.Context(), log, "call", "recorded")
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		written, err := made.Text()
+		if err != nil || strings.Contains(string(written), canary) {
+			t.Fatalf("%s\nis written as\n%s, %v", text, written, err)
+		}
+		_, body, _ := strings.Cut(string(written), "\n")
+		if r := run(t, b, body)[0]; !r.Passed() {
+			t.Errorf("%s\nis written as\n%s\nwhich fails: %s", text, written, strings.Join(r.Failures, "\n"))
+		}
+	}
+}
+
+// canary is the value of a secret that must not show.
+const canary = "c4n4ry-v4lu3-0f-4-s3cr3t"

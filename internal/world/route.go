@@ -119,6 +119,18 @@ func (r *Route) Grant() string {
 	return r.Method + " " + r.origin + strings.TrimSuffix(path[i:], "*")
 }
 
+// NewRoute returns a route that answers a request as it is read from "METHOD URL".
+func NewRoute(method, url string) (*Route, error) {
+	r := &Route{Name: method + " " + url, Method: method, URL: url, Effect: method != "GET" && method != "HEAD"}
+	if err := r.readURL(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Sendable says whether a reply can have a header with this value.
+func Sendable(name, value string) bool { return sendable(name, value) }
+
 // WithFault is the world with a fault in the n-th answer of a route, counted from 0. A refusal comes before that answer, any other fault
 // takes the place of its reply.
 func (w *World) WithFault(route string, n int, f Fault) *World {

@@ -116,3 +116,19 @@ func Nth[T any](list []T, n int) (answer T, ok bool) {
 	}
 	return list[min(n, len(list)-1)], true
 }
+
+// LackSecret writes down that a secret is not there.
+func (w *World) LackSecret(name string) {
+	if w.noSecrets == nil {
+		w.noSecrets = map[string]bool{}
+	}
+	w.noSecrets[name] = true
+}
+
+// LackConfig is LackSecret for a setting.
+func (w *World) LackConfig(key string) {
+	if w.noConfig == nil {
+		w.noConfig = map[string]bool{}
+	}
+	w.noConfig[key] = true
+}
