@@ -66,6 +66,9 @@ func undisturbedText(rep *crashtest.Report) string {
 	if rep.Visited < rep.Places {
 		s += fmt.Sprintf("; %d of them by chance (--seed %d)", rep.Visited, rep.Seed)
 	}
+	if why := rep.Base.Failure(); why != "" {
+		s += "\nundisturbed, it fails: " + toolabi.CleanLine(why, 300)
+	}
 	return s + "\n"
 }
 

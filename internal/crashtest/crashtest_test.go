@@ -121,7 +121,7 @@ func TestAPlanThatIsKilledAnywhereDoesEverythingOnce(t *testing.T) {
 	if rep.Places < 60 || s.Missed > 0 || rep.Base.Acted != 9 {
 		t.Errorf("%d of %d places were visited, %d missed; %d effects without a death", rep.Visited, rep.Places, s.Missed, rep.Base.Acted)
 	}
-	if s.Acted != s.Kills*rep.Base.Acted || s.Again == 0 || s.Found == 0 || s.Told == 0 || s.Doubts != s.Found+s.Told {
+	if s.Acted != s.Kills*rep.Base.Acted || s.Found == 0 || s.Told == 0 || s.Again == 0 && !testing.Short() || s.Doubts != s.Found+s.Told {
 		t.Errorf("the sums are %+v", s)
 	}
 	if testing.Short() {
@@ -171,7 +171,7 @@ func TestAProcessThatLivesOnIsNoticed(t *testing.T) {
 
 func TestARunThatDoesNotEndByItselfIsNotTested(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
-		{"nobody answers", "approvals: [{ yes: true, by: mia }]", "approvals: []", "waits at agreed"},
+		{"nobody answers", "  approvals: [{ yes: true, by: mia }]\n", "", "waits at agreed"},
 		{"no such route", "POST https://shop.example/pay", "POST https://shop.example/elsewhere", "no answer to POST https://shop.example/pay"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

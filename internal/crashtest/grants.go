@@ -20,8 +20,8 @@ var mailServer = hostfuncs.MailGrant{Server: "smtp://mail.example.com:587", From
 func offerOf(w *world.World, mail hostfuncs.MailGrant) Offer {
 	o := Offer{Config: w.Config, Secrets: slices.Sorted(maps.Keys(w.Secrets)), Mail: mail}
 	for _, r := range w.HTTP {
-		if g := r.Grant(); !slices.Contains(o.Routes, g) {
-			o.Routes = append(o.Routes, g)
+		if at := r.Origin(); !slices.Contains(o.Origins, at) {
+			o.Origins = append(o.Origins, at)
 		}
 	}
 	if o.Mail.Server == "" && len(w.Mail) > 0 {
@@ -52,7 +52,7 @@ func (o Offer) grant(g hostfuncs.Grants, n authority.Need, dir string) hostfuncs
 	switch n.Flag {
 	case "allow-http":
 		if n.Value == "ORIGIN" {
-			values = o.Routes
+			values = o.Origins
 		}
 	case "secret":
 		if values = nil; slices.Contains(o.Secrets, name) {
@@ -92,14 +92,9 @@ func (o Offer) grant(g hostfuncs.Grants, n authority.Need, dir string) hostfuncs
 }
 
 // origins are where secrets may be sent: wherever the world answers.
-func (o Offer) origins() (all []string) {
-	for _, r := range o.Routes {
-		if h, err := hostfuncs.ParseHTTPGrant(r); err == nil && !slices.Contains(all, h.Origin) {
-			all = append(all, h.Origin)
-		}
+func (o Offer) origins() []string {
+	if o.Mail.Server == "" {
+		return o.Origins
 	}
-	if o.Mail.Server != "" {
-		all = append(all, o.Mail.Server)
-	}
-	return all
+	return append(slices.Clone(o.Origins), o.Mail.Server)
 }

@@ -31,7 +31,7 @@ type Job struct {
 
 // Offer is what a world has to grant.
 type Offer struct {
-	Routes  []string            `json:"routes,omitempty"`
+	Origins []string            `json:"origins,omitempty"`
 	Secrets []string            `json:"secrets,omitempty"` // their names
 	Config  map[string]string   `json:"config,omitempty"`
 	Mail    hostfuncs.MailGrant `json:"mail,omitzero"`

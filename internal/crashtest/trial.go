@@ -61,6 +61,9 @@ type Trial struct {
 // Failed says whether something is wrong.
 func (t *Trial) Failed() bool { return len(t.Findings) > 0 }
 
+// Failure is what the run failed with, "" for one that did not.
+func (t *Trial) Failure() string { return t.end.Failed }
+
 // find notes what is wrong.
 func (t *Trial) find(format string, args ...any) {
 	t.Findings = append(t.Findings, fmt.Sprintf(format, args...))
