@@ -26,6 +26,8 @@ var holders = map[string]string{
 	"yaml agent":  "drivers/agent TestTheDocumentationsAgentsAreInOrder",
 	"yaml grants": "internal/grantfile TestTheDocumentationIsTrue", "yaml mistaken": "internal/grantfile TestTheDocumentationIsTrue",
 	"yaml record": "internal/grantfile TestTheDocumentationIsTrue",
+	"yaml cases":  "internal/toolcase TestTheDocumentationsCasesAreInOrder",
+	"yaml world":  "internal/crashtest TestTheDocumentationsWorldsAreInOrder",
 	"toml":        "internal/tooltoml TestManifestsInTheDocsAreInOrder",
 	"cddl":        "toolabi TestDocsGiveTheCDDLOfEveryMessage",
 	"hex":         "toolabi TestDocsGiveBytesThatAreMessages",

@@ -13,7 +13,7 @@ import (
 	"github.com/wrun-dev/wrun/internal/wasmtest"
 )
 
-// What differs from one use of these commands to the next, beside what differs in those of operating.
+// What differs from one use of these commands to the next, beside what differs on other pages.
 var varyingReplays = []struct {
 	is *regexp.Regexp
 	as string
@@ -71,11 +71,11 @@ func TestThePageOnReplayShowsWhatTheCommandsSay(t *testing.T) {
 		wrun("run", "sales.yaml", "--id", run, "--input", `{"url":"`+shop.URL+`","cents":`+cents+`}`, "--allow-http", shop.URL)
 	}
 	normalize := func(s string) string {
-		s = normalCopies(dir, s)
+		s = squeezed(strings.ReplaceAll(s, dir+string(filepath.Separator), ""))
 		for _, v := range varyingReplays {
 			s = v.is.ReplaceAllString(s, v.as)
 		}
-		return strings.TrimSpace(s)
+		return s
 	}
 	commands := 0
 	for _, block := range strings.Split(strings.ReplaceAll(string(page), "\r\n", "\n"), "```console\n")[1:] {

@@ -202,26 +202,26 @@ func (r *recorder) store(x exchange) {
 		req, reply := decoded[toolabi.KVGetRequest](x.request), decoded[toolabi.KVGetReply](x.reply)
 		store := in(req.Store)
 		if key = req.Key; reply.Found && !r.wrote[name+"\x00"+key] {
-			store[key] = valueOf(reply.Value)
+			store[key] = storedBody(reply.Value)
 		}
 	case toolabi.FuncKVList:
 		req, reply := decoded[toolabi.KVListRequest](x.request), decoded[toolabi.KVListReply](x.reply)
 		store := in(req.Store)
 		for _, item := range reply.Items {
 			if store[item.Key] == nil && !r.wrote[name+"\x00"+item.Key] {
-				store[item.Key] = valueOf(item.Value)
+				store[item.Key] = storedBody(item.Value)
 			}
 		}
 	case toolabi.FuncKVPut:
 		req := decoded[toolabi.KVPutRequest](x.request)
 		in(req.Store)
 		key = req.Key
-		expect(valueOf(req.Value))
+		expect(storedBody(req.Value))
 	case toolabi.FuncKVCAS:
 		req := decoded[toolabi.KVCASRequest](x.request)
 		in(req.Store)
 		key = req.Key
-		expect(valueOf(req.Value))
+		expect(storedBody(req.Value))
 	case toolabi.FuncKVDelete:
 		req := decoded[toolabi.KVDeleteRequest](x.request)
 		in(req.Store)
@@ -230,8 +230,8 @@ func (r *recorder) store(x exchange) {
 	}
 }
 
-// valueOf is what is in a store: JSON only where its bytes are written just so.
-func valueOf(raw []byte) *world.Body {
+// storedBody is what is in a store: JSON only where its bytes are written just so.
+func storedBody(raw []byte) *world.Body {
 	if b := world.BodyOf(raw); b != nil && b.IsJSON && bytes.Equal(b.Raw(), raw) {
 		return b
 	}
