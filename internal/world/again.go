@@ -23,7 +23,7 @@ func (l *Live) again(q *request, e *Event) (verdict, bool) {
 	reply := k.reply
 	reply.Fault = NoFault
 	e.Route, e.Status, e.Reply = k.route.Name, reply.Status, l.hide(show(reply.Body.Raw()))
-	l.act(k.route, e)
+	l.act(k.route, e, reply.Status)
 	return verdict{reply, e}, true
 }
 

@@ -32,6 +32,7 @@ http:
 - {name: look, request: GET https://a.example/ship, replies: [{status: 202}, {status: 200}]}
 - {name: ship, request: POST https://a.example/ship, late: 10m, times: 1, reply: {status: 201}}
 - {name: pay, request: POST https://a.example/pay, replies: [{status: 201, body: one}, {status: 201, body: two}]}
+- {name: no, request: POST https://a.example/no, replies: [{status: 402}, {status: 500}]}
 - {name: set, request: PUT https://a.example/set}
 `
 
@@ -77,6 +78,17 @@ func TestWhatComesAgainUnderItsKeyIsTheSameRequest(t *testing.T) {
 	u.want(u.http("POST", "https://a.example/ship", ""), "201")
 	u.want(u.http("POST", "https://a.example/ship", ""), "201")
 	u.want(events(l), "pay! pay! pay! ship! ship!")
+}
+
+func TestWhatAServerDeclinesIsSeenAsSuch(t *testing.T) {
+	l, _ := run(t, parse(t, shop).WithFault("no", 0, world.LostReply))
+	u := newTool(t, l, "https://a.example")
+	u.want(u.http("POST", "https://a.example/no", ""), "unavailable closed unknown")
+	u.call.Key = "k2"
+	u.want(u.http("POST", "https://a.example/no", ""), "500")
+	if seen := l.Seen(); !seen[0].Declined || seen[1].Declined {
+		t.Errorf("declined: %v and %v, want the first, whose reply was lost", seen[0].Declined, seen[1].Declined)
+	}
 }
 
 func TestAFaultThatIsAddedIsOneAnswer(t *testing.T) {

@@ -55,7 +55,7 @@ func (l *Live) fresh(q *request, e *Event, r *Route) verdict {
 	if reply.Fault == Refused {
 		return verdict{reply, e}
 	}
-	l.act(r, e)
+	l.act(r, e, reply.Status)
 	if key := q.headers.Get("Idempotency-Key"); key != "" && r.Effect {
 		l.keys[key] = keyed{r, first{q.digest(), reply}, reply.Fault == NoFault || reply.added}
 	}

@@ -25,6 +25,8 @@ type Event struct {
 	Replayed     bool `json:"replayed,omitempty"`
 	Contradicted bool `json:"contradicted,omitempty"`
 	Unexpected   bool `json:"unexpected,omitempty"`
+	// Declined says that the reply, also one that was lost, has a status of 400 to 499: the server says that it did nothing.
+	Declined bool `json:"declined,omitempty"`
 	// Late says that the route acts later than the request came: what comes to act is an event of its own.
 	Late bool   `json:"late,omitempty"`
 	Why  string `json:"why,omitempty"`

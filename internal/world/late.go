@@ -12,8 +12,9 @@ type lateAct struct {
 	event Event // what is seen when it acts
 }
 
-// act does what a route does, at once or late. It wants mu held.
-func (l *Live) act(r *Route, e *Event) {
+// act does what a route does, at once or late, and replies with a status. It wants mu held.
+func (l *Live) act(r *Route, e *Event, status int) {
+	e.Declined = e.Declined || status/100 == 4
 	switch {
 	case !r.Effect:
 	case r.Late > 0 && (e.Fault == LostReply || e.Fault == Hangs):
