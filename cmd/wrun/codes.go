@@ -148,6 +148,13 @@ case does not have. What was expected and what came stand below the case, side b
 "wrun test … --run NAME -v" runs one case and shows what its world saw. docs/testing.md says how a
 tool is judged.`}
 
+	codeDeclaration = code{"W0125", exitFailed, "the tool breaks its declaration", `
+What a tool declares about being done twice decides what wrun does after a crash. --crash-points has
+found that it is not so: the promise, the moment and the step that show it, and what the world saw and
+the journal holds, beside an undisturbed call, stand below the case. Declare what the tool keeps
+(nothing declared is always true), or let it keep what it declares. docs/crash-points.md explains each
+kind of breach.`}
+
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
 another version of the ABI, or without a manifest. "wrun tool build" makes modules that
@@ -447,7 +454,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeCrashtest,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeDeclaration, codeCrashtest,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

@@ -33,13 +33,14 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts of testdata, each in a directory of its own with a journal of its own, with the bundled
 // tools as payments.wasm, text.wasm and mailer.wasm, a guest that waits and calls tools as flows.wasm, and two programs without a manifest:
 // observer.wasm says what it sees, words.wasm counts what it reads. desk.wasm works with files, till.wasm and till2.wasm are two versions of a
-// tool.
+// tool. liars.wasm breaks what it declares, and honest.wasm keeps it.
 func TestScripts(t *testing.T) {
 	payments, text, flows := wasmtest.Tool(t, "tools/payments"), wasmtest.Tool(t, "tools/text"), wasmtest.Tool(t, "internal/wasmtest/guests/flows")
 	mailer := wasmtest.Tool(t, "tools/mailer")
 	observer, words := wasmtest.Command(t, "internal/wasmtest/guests/observer"), wasmtest.Command(t, "internal/wasmtest/guests/words")
 	desk := wasmtest.Tool(t, "internal/wasmtest/guests/desk")
 	till, till2 := wasmtest.Tool(t, "internal/wasmtest/guests/till"), wasmtest.Tool(t, "internal/wasmtest/guests/till2")
+	liars, honest := wasmtest.Tool(t, "internal/wasmtest/guests/liars"), wasmtest.Tool(t, "internal/wasmtest/guests/honest")
 	cache, built := wasmtest.CodeCache(t), goCache(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -55,7 +56,7 @@ func TestScripts(t *testing.T) {
 			env.Values[modelKey{}] = new(*fakemodel.Server)
 			env.Values[listenKey{}] = map[string]<-chan string{}
 			env.Defer(func() { checkJournal(t, filepath.Join(env.WorkDir, "state", "journal.db")) })
-			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "mailer.wasm": mailer, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words, "desk.wasm": desk, "till.wasm": till, "till2.wasm": till2} {
+			for name, wasm := range map[string][]byte{"payments.wasm": payments, "text.wasm": text, "mailer.wasm": mailer, "flows.wasm": flows, "observer.wasm": observer, "words.wasm": words, "desk.wasm": desk, "till.wasm": till, "till2.wasm": till2, "liars.wasm": liars, "honest.wasm": honest} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, name), wasm, 0o600); err != nil {
 					return err
 				}

@@ -19,6 +19,8 @@ import (
 type testFlags struct {
 	cases, run string
 	record     recordFlags
+	points     string // --crash-points
+	seed       uint64
 }
 
 func newTest(a *app) *cobra.Command {
@@ -34,11 +36,16 @@ A tool runs as it does otherwise, with its real host functions, in the sandbox. 
 played on this machine, and a request that its world has no answer to fails the case. Nothing leaves
 the machine, nothing is written into the journal, and no time is waited for.
 
+With --crash-points, what the tools declare is tested with each case that passes: the call is cut off at
+every append to its journal, or at so many of them, and resumed; its requests go wrong; and what its
+world saw is held against the declaration. docs/crash-points.md says what is done, and what is found.
+
 With --record a case is written instead: of a real call, which is made with the grants that are given,
 or of one that is in the journal. Values of secrets are never in it.
 
-The exit code is 1 when a case failed, and 2 when the cases have mistakes.`,
-		Example: "  wrun test ./charge\n  wrun test payments.wasm --run declined -v\n" +
+The exit code is 1 when a case failed or a tool breaks its declaration, and 2 when the cases have
+mistakes.`,
+		Example: "  wrun test ./charge\n  wrun test payments.wasm --run declined -v\n  wrun test payments.wasm --crash-points all\n" +
 			"  wrun test payments.wasm --record finds --tool find --input @find.json --allow-http https://ledger.example.com\n" +
 			"  wrun test payments.wasm --record seven --from invoice-7",
 		Args: cobra.ExactArgs(1),
@@ -49,6 +56,10 @@ The exit code is 1 when a case failed, and 2 when the cases have mistakes.`,
 			}
 			if err := flags.record.check(c); err != nil {
 				return err
+			}
+			crash, err := crashOptions(flags.points, flags.seed, c.Flags().Changed("crash-seed"))
+			if err != nil {
+				return usage(c, "--crash-points: %v", err)
 			}
 			m, dir, err := a.underTest(c.Context(), args[0])
 			if err != nil {
@@ -64,10 +75,12 @@ The exit code is 1 when a case failed, and 2 when the cases have mistakes.`,
 			if err != nil {
 				return err
 			}
-			return a.test(c.Context(), m, files, only)
+			return a.test(c.Context(), m, files, only, crash)
 		},
 	}
 	c.Flags().StringVar(&flags.cases, "cases", "", "the `FILE` or directory of the cases (default cases beside the module)")
+	c.Flags().StringVar(&flags.points, "crash-points", "none", "test what tools declare at `all|N` moments of each case that passes")
+	c.Flags().Uint64Var(&flags.seed, "crash-seed", 0, "draw the N moments as another run did that said this seed")
 	flags.record.add(c)
 	c.Flags().StringVar(&flags.run, "run", "", "run only the cases whose names match this `REGEXP`")
 	return c
@@ -101,7 +114,7 @@ func (a *app) bench(ctx context.Context, m *sandbox.Module) (*tooltest.Bench, er
 }
 
 // test runs the cases that are wanted, and says what came of them.
-func (a *app) test(ctx context.Context, m *sandbox.Module, files []caseFile, only *regexp.Regexp) (err error) {
+func (a *app) test(ctx context.Context, m *sandbox.Module, files []caseFile, only *regexp.Regexp, crash *tooltest.CrashOptions) (err error) {
 	b, err := a.bench(ctx, m)
 	if err != nil {
 		return err
@@ -109,7 +122,7 @@ func (a *app) test(ctx context.Context, m *sandbox.Module, files []caseFile, onl
 	defer func() { err = errors.Join(err, b.Close()) }()
 	began := time.Now()
 	var results []tooltest.Result
-	failed, left := 0, 0
+	failed, left, broken := 0, 0, 0
 	for _, f := range files {
 		for _, c := range f.Cases {
 			if !only.MatchString(c.Name) {
@@ -127,6 +140,16 @@ func (a *app) test(ctx context.Context, m *sandbox.Module, files []caseFile, onl
 			if err := a.sayResult(f.path, r); err != nil {
 				return err
 			}
+			if crash == nil || !r.Passed() {
+				continue
+			}
+			kept, err := a.testDeclaration(ctx, b, f.path, f.File, c, *crash)
+			if err != nil {
+				return fmt.Errorf("%s: case %s: crash points: %w", f.path, c.Name, err)
+			}
+			if !kept {
+				broken++
+			}
 		}
 	}
 	if len(results) == 0 {
@@ -143,6 +166,9 @@ func (a *app) test(ctx context.Context, m *sandbox.Module, files []caseFile, onl
 	}
 	if failed > 0 {
 		return &codedError{codeCaseFailed, fmt.Errorf("%s failed", t)}
+	}
+	if broken > 0 {
+		return &codedError{codeDeclaration, fmt.Errorf("%d of %s with a tool that breaks its declaration", broken, number(uint64(t.Cases), "case", "cases"))}
 	}
 	return nil
 }
