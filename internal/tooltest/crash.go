@@ -167,13 +167,15 @@ func (x *crashing) unanswered(t *trial) {
 	}
 }
 
-// found keeps lies, each kind once.
+// found keeps lies, each once: where the same step shows one of the same kind again, it is that one.
 func (x *crashing) found(lies ...*Lie) {
 	for _, l := range lies {
 		if l == nil {
 			continue
 		}
-		i := slices.IndexFunc(x.report.Lies, func(k *Lie) bool { return k.Kind == l.Kind })
+		i := slices.IndexFunc(x.report.Lies, func(k *Lie) bool {
+			return k.Kind == l.Kind && journal.Step(k.Step).WithoutAttempts() == journal.Step(l.Step).WithoutAttempts()
+		})
 		if i < 0 {
 			x.report.Lies = append(x.report.Lies, l)
 			continue
@@ -190,7 +192,7 @@ func (x *crashing) note(format string, a ...any) {
 
 // undoing lets a call be undone by what the tool names for it.
 func (x *crashing) undoing(ctx context.Context, tool toolabi.Tool) error {
-	if tool.Compensate == "" {
+	if tool.Compensate == "" || len(x.jury.effects) == 0 {
 		return nil
 	}
 	if !slices.ContainsFunc(x.world.HTTP, func(r *world.Route) bool { return r.Undoes != "" }) {

@@ -43,10 +43,11 @@ func (t *trial) events() (all []world.Event) {
 	return all
 }
 
-// acted are the events that did something in the world.
+// acted are the events that did something in the world. What a server declines with a status of 400 to 499 did nothing, whatever its
+// route says.
 func (t *trial) acted() (all []world.Event) {
 	for _, e := range t.events() {
-		if e.Acted {
+		if e.Acted && !e.Declined {
 			all = append(all, e)
 		}
 	}

@@ -54,7 +54,7 @@ func (t *trial) keyOfStep(step journal.Step) string {
 // actedUnder says whether something acted under a key before the i-th thing of the log, and whether it did after.
 func (t *trial) actedUnder(key string, i int) (before, after bool) {
 	for n, h := range t.log {
-		if h.event == nil || !h.event.Acted || keyOf(*h.event) != key {
+		if h.event == nil || !h.event.Acted || h.event.Declined || keyOf(*h.event) != key {
 			continue
 		}
 		before, after = before || n < i, after || n > i

@@ -5,14 +5,14 @@ import "fmt"
 // Kept says that the tool keeps what it declares, as far as was tested.
 func (r *CrashReport) Kept() bool { return len(r.Lies) == 0 }
 
-// Summary says in one line how much was tested and what was counted.
+// Summary says in two lines how much was tested and what was counted.
 func (r *CrashReport) Summary() string {
-	moments := fmt.Sprintf("%d moments", r.Moments)
+	some, seed := "", ""
 	if r.Moments < r.Of {
-		moments = fmt.Sprintf("%d of %d moments (seed %d)", r.Moments, r.Of, r.Seed)
+		some, seed = fmt.Sprintf(" of %d", r.Of), fmt.Sprintf("; seed %d", r.Seed)
 	}
-	return fmt.Sprintf("%s, %d effects: %d repeated, %d lost, %d uncertain (%d settled by look-up, %d by the test)",
-		moments, r.Effects, r.Repeated, r.Lost, r.Uncertain, r.ByLookup, r.ByHarness)
+	return fmt.Sprintf("%d%s moments, %d effects, %d repeated, %d lost\n%d uncertain, %d settled by look-up, %d by the test%s",
+		r.Moments, some, r.Effects, r.Repeated, r.Lost, r.Uncertain, r.ByLookup, r.ByHarness, seed)
 }
 
 // lineWidth is how wide a line is, in characters.

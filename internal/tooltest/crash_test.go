@@ -141,7 +141,7 @@ func TestASampleIsTheSameForItsSeed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Moments != 3 || r.Of < 10 || r.Seed != 7 || !strings.HasPrefix(r.Summary(), "3 of ") || !strings.Contains(r.Summary(), "(seed 7)") {
+		if r.Moments != 3 || r.Of < 10 || r.Seed != 7 || !strings.HasPrefix(r.Summary(), "3 of ") || !strings.Contains(r.Summary(), "; seed 7") {
 			t.Errorf("%s, %+v", r.Summary(), r)
 		}
 		if first != nil && r.Summary() != first.Summary() {
