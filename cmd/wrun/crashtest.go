@@ -144,7 +144,7 @@ func readWorld(path string) (*world.World, error) {
 	defer root.Close()
 	w, err := crashtest.ParseWorld(text, func(name string) ([]byte, error) { return root.ReadFile(filepath.FromSlash(name)) })
 	if err != nil {
-		return nil, &codedError{codePlan, fmt.Errorf("%s: %w", path, err)}
+		return nil, &codedError{codeCases, fmt.Errorf("%s: %w", path, err)}
 	}
 	return w, nil
 }

@@ -24,10 +24,11 @@ var placeholders = []replacement{
 	{regexp.MustCompile(`(?m)^(    \| )?compil(ing|ed) .*\n`), ""},
 }
 
-// alike is what differs with the compiler that built a tool; pages show it as it was once.
+// alike is what differs with the compiler that built a tool, and with time; pages show it as it was once.
 var alike = []replacement{
 	{regexp.MustCompile(`fuel (\d+|N)`), "fuel N"},
 	{regexp.MustCompile(`[\d.]+ [kM]B\b`), "SIZE"},
+	{regexp.MustCompile(`\((\d+m)?[\d.]+(µs|ms|s)\)`), "(31ms)"},
 }
 
 // tidy is what the command printed, as a page has it.

@@ -25,10 +25,10 @@ type shell struct {
 	out  string        // the file with what the last command printed
 }
 
-// startShell starts a shell in a directory. What is left of it and its commands is killed when the test ends, or after two minutes.
+// startShell starts a shell in a directory. What is left of it and its commands is killed when the test ends, or after five minutes.
 func startShell(t *testing.T, dir string, env []string) *shell {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	c := exec.CommandContext(ctx, "bash", "--noprofile", "--norc")
 	c.Dir, c.Env = dir, env
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wrun-dev/wrun/internal/docpage"
 	"github.com/wrun-dev/wrun/internal/toolcase"
 	"github.com/wrun-dev/wrun/internal/tooltest"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
@@ -86,6 +87,11 @@ func TestEveryLiarIsFoundAndNoHonestTool(t *testing.T) {
 				if l.Moment == "" || len(l.Baseline) == 0 || len(l.After) == 0 {
 					t.Errorf("it does not say where: %+v", l)
 				}
+				if c.Tool == "ship_yes" {
+					if got, want := strings.Join(l.Text(), "\n")+"\n", shownLie(t); got != want {
+						t.Errorf("it is told as\n%s\nand docs/crash-points.md shows\n%s", got, want)
+					}
+				}
 			}
 			report = crash(t, honest, f, c)
 			for _, l := range report.Lies {
@@ -96,6 +102,24 @@ func TestEveryLiarIsFoundAndNoHonestTool(t *testing.T) {
 			}
 		})
 	}
+}
+
+// shownLie is the one that docs/crash-points.md shows.
+func shownLie(t *testing.T) string {
+	t.Helper()
+	pages, err := docpage.Read("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		for _, b := range p.Blocks {
+			if p.Name() == "crash-points" && b.Lang == "text" {
+				return b.Text
+			}
+		}
+	}
+	t.Fatal("the page shows none")
+	return ""
 }
 
 func crash(t *testing.T, b *tooltest.Bench, f *toolcase.File, c *toolcase.Case) *tooltest.CrashReport {
