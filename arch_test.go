@@ -40,6 +40,7 @@ var allowed = []struct {
 	{"drivers/agent/script", []string{"drivers/agent/model", "internal/jq", "internal/strictyaml", "toolabi"}},
 	{"drivers/...", []string{"runtime", "journal", "hostfuncs", "toolabi"}},
 	{"tools/...", []string{"sdk", "toolabi"}},
+	{"examples/recipes/...", []string{"sdk", "toolabi"}},
 	{"cmd/wrun", []string{"...", ""}},
 	{"internal/authority", []string{"hostfuncs", "toolabi"}},
 	{"internal/docpage", nil},

@@ -25,7 +25,7 @@ var modules = []string{"tools", "examples/recipes", "internal/wasmtest/guests"}
 //	ledger     a ledger, whose URL is in $LEDGER
 //	feed       a server with a feed, whose URL is in $FEED; its readers need $FEED_TOKEN
 //	mail       a mail server in $MAIL, where desk logs in with $MAIL_PASSWORD, and which keeps in mailbox what it takes over
-//	bad-mail   the same, and of the first mail that it takes over it does not say so
+//	bad-mail   the same, and when it has taken the first mail over it says nothing more
 func provide(t *testing.T, dir, need string) ([]string, error) {
 	t.Helper()
 	if name, ok := strings.CutSuffix(need, ".wasm"); ok {
@@ -57,7 +57,7 @@ func provide(t *testing.T, dir, need string) ([]string, error) {
 	case "mail":
 		return mailbox(t, dir)
 	case "bad-mail":
-		return mailbox(t, dir, mailserver.Fault{At: mailserver.Taken, Times: 1, Close: true})
+		return mailbox(t, dir, mailserver.Fault{At: mailserver.Taken, Times: 1, Stall: true})
 	}
 	return nil, fmt.Errorf("no page can need %q", need)
 }

@@ -22,6 +22,7 @@ var placeholders = []replacement{
 	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "0123456789abcdef0123456789abcdef"},
 	{regexp.MustCompile(`(digest|journal) [0-9a-f]{12}\b`), "$1 0123456789ab"},
 	{regexp.MustCompile(`(?m)^(    \| )?compil(ing|ed) .*\n`), ""},
+	{regexp.MustCompile(`(?m)^bash: line \d+: +\d+ Killed .*\n`), ""},
 }
 
 // alike is what differs with the compiler that built a tool, and with time; pages show it as it was once.

@@ -55,7 +55,8 @@ func TestDocs(t *testing.T) {
 			text := p.Text
 			for _, b := range p.Blocks {
 				if file, ok := strings.CutPrefix(b.Note, "source "); ok && *updatePages {
-					text = strings.Replace(text, b.Text, sourceOf(t, file), 1)
+					opening := "<!-- " + b.Note + " -->\n```" + b.Lang + "\n"
+					text = strings.Replace(text, opening+b.Text, opening+sourceOf(t, file), 1)
 				} else if wrong := judge(p, b); wrong != "" {
 					t.Errorf("%s:%d: %s", p.File, b.Line, wrong)
 				}
