@@ -2,7 +2,7 @@
 // journal passes, Mem a journal in memory, Crasher one that fails at a chosen append, Check the invariants that every
 // test asserts at its end.
 //
-// It is not for use outside tests: Mem keeps nothing, and nothing here is fast.
+// It is not for use outside tests, of which `wrun test` is one: Mem keeps nothing, and nothing here is fast.
 package journaltest
 
 import (
