@@ -46,7 +46,9 @@ func TestNoProviderIsChargedTwiceOrAskedAgainInSilence(t *testing.T) {
 			if c.lookups != (report.Found+report.NotFound > 0) {
 				t.Errorf("%d effects were found by a look-up, and %d were not", report.Found, report.NotFound)
 			}
-			if c.provider == "conflict" && (report.Again == 0 || report.Unsettled > report.Trials/4) {
+			// A request comes while the one before it is worked on by chance alone, which a few kills on a busy machine may not have.
+			const few = 20
+			if c.provider == "conflict" && (report.Again == 0 && report.Trials > few || report.Unsettled > max(report.Trials/4, 2)) {
 				t.Errorf("%d attempts followed a failed one, and %d of %d runs were left unsettled", report.Again, report.Unsettled, report.Trials)
 			}
 			if report.Uncertain != report.Happened+report.DidNotHappen || report.Requests < report.Charges {
