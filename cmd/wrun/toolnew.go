@@ -57,7 +57,7 @@ func pathError(err error) error {
 
 // madeTool says what was made, and what to do with it.
 func (a *app) madeTool(name, dir string, lang scaffold.Lang, files int) error {
-	next := []string{a.cmd("tool build " + quoted(dir)), a.cmd("call ./" + name + ".wasm take " + quoted(`{"series":"invoice"}`) + " --allow-kv " + name)}
+	next := []string{a.cmd("tool build " + quoted(dir)), a.cmd("test " + quoted(dir)), a.cmd("call ./" + name + ".wasm take " + quoted(`{"series":"invoice"}`) + " --allow-kv " + name)}
 	if abs, err := filepath.Abs(dir); err == nil && filepath.Base(abs) != name {
 		next[0] += " -o " + name + ".wasm"
 	}
