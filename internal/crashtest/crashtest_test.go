@@ -107,6 +107,9 @@ func test(t *testing.T, cfg crashtest.Config) *crashtest.Report {
 		t.Fatal(err)
 	}
 	t.Logf("%d effects, %d places\n%s", rep.Base.Acted, rep.Places, rep.Table())
+	if len(rep.Base.Log) == 0 || len(rep.Base.Seen) == 0 {
+		t.Error("what nobody disturbed has no traces to hold others against")
+	}
 	for i, f := range rep.Failed() {
 		if i < 5 {
 			t.Errorf("trial %d, killed %s: %s\n%+v", f.N, f.Where, f.Findings, f.Log)

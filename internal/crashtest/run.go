@@ -69,6 +69,7 @@ func Test(ctx context.Context, cfg Config) (*Report, error) {
 	if err := r.undisturbed(ctx); err != nil {
 		return nil, err
 	}
+	r.base.Log = r.base.end.Log
 	firsts := r.firsts()
 	rep := &Report{Base: r.base.Trial, Places: len(r.base.end.Trace.Places()), Seed: cfg.Seed, Visited: len(firsts)}
 	seconds := r.seconds(firsts)

@@ -47,7 +47,8 @@ type Trial struct {
 	Differs bool `json:"differs"`
 	// Missed says that the run did not come by the place this time.
 	Missed bool `json:"missed"`
-	// Findings are what is wrong. Where something is, Log is the run's, Seen what the world saw, and Journal where the journal is kept.
+	// Findings are what is wrong. Where something is, and in the run that nobody disturbs, Log is the run's and Seen what the world saw;
+	// Journal is where the journal of what is wrong is kept.
 	Findings []string      `json:"findings,omitempty"`
 	Log      []Line        `json:"log,omitempty"`
 	Seen     []world.Event `json:"seen,omitempty"`
