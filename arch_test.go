@@ -42,6 +42,7 @@ var allowed = []struct {
 	{"tools/...", []string{"sdk", "toolabi"}},
 	{"examples/recipes/...", []string{"sdk", "toolabi"}},
 	{"cmd/wrun", []string{"...", ""}},
+	{"internal/abivectors", []string{"toolabi"}},
 	{"internal/authority", []string{"hostfuncs", "toolabi"}},
 	{"internal/docpage", nil},
 	{"internal/crashtest", []string{"drivers/agent", "drivers/agent/model", "drivers/agent/script", "hostfuncs", "internal/authority", "internal/fakemodel", "internal/grantfile", "internal/strictyaml", "internal/world", "journal", "runtime", "toolabi"}},

@@ -26,7 +26,7 @@ func TestEnvelopesAreWrittenAsEncodeWritesThem(t *testing.T) {
 
 func TestEnvelopesAreReadAsDecodeReadsThem(t *testing.T) {
 	for _, v := range vectors(t) {
-		checkEnvelope(t, v.bytes(t))
+		checkEnvelope(t, v.Bytes(t))
 	}
 }
 
@@ -60,7 +60,7 @@ func TestSmallEnvelopesAreNotAllocated(t *testing.T) {
 // FuzzDecodeEnvelope holds the two ways of reading an envelope against each other, for any bytes.
 func FuzzDecodeEnvelope(f *testing.F) {
 	for _, v := range vectors(f) {
-		f.Add(v.bytes(f))
+		f.Add(v.Bytes(f))
 	}
 	f.Add(encode(f, toolabi.Reply{Output: []byte("{}"), Err: &toolabi.Error{Code: 1, Message: "m", Retry: 3, Effect: 2, RetryAfterMS: 1 << 40, Detail: "d"}}))
 	f.Fuzz(checkEnvelope)

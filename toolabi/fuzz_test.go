@@ -10,7 +10,7 @@ import (
 // FuzzDecode holds every message to this: what is decoded encodes to the bytes it came from, and nothing panics.
 func FuzzDecode(f *testing.F) {
 	for _, v := range vectors(f) {
-		f.Add(v.bytes(f))
+		f.Add(v.Bytes(f))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for name, empty := range messages {
@@ -30,7 +30,7 @@ func FuzzDecode(f *testing.F) {
 func FuzzParseManifest(f *testing.F) {
 	for _, v := range vectors(f) {
 		if v.Message == "Manifest" {
-			f.Add(v.bytes(f))
+			f.Add(v.Bytes(f))
 		}
 	}
 	f.Add(encode(f, payments()))

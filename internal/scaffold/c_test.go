@@ -18,6 +18,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/wrun-dev/wrun/internal/abivectors"
 	"github.com/wrun-dev/wrun/internal/scaffold"
 	"github.com/wrun-dev/wrun/internal/toolbuild"
 	"github.com/wrun-dev/wrun/internal/wasmtest"
@@ -93,37 +94,7 @@ func vectorGuest(t *testing.T) guest {
 	return load(t, build(t, dir))
 }
 
-// vector is one file of testdata/abi at the top of the tree, as its README explains.
-type vector struct {
-	name    string
-	Message string          `json:"message"`
-	CBOR    string          `json:"cbor"`
-	Value   json.RawMessage `json:"value"`
-	Refused string          `json:"refused"`
-}
-
-func vectors(t *testing.T) (all []vector) {
-	t.Helper()
-	paths, err := filepath.Glob("../../testdata/abi/*.json")
-	if err != nil || len(paths) < 20 {
-		t.Fatalf("%d vectors, %v", len(paths), err)
-	}
-	for _, path := range paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := vector{name: strings.TrimSuffix(filepath.Base(path), ".json")}
-		if err := json.Unmarshal(b, &v); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if messages[v.Message] == nil {
-			t.Fatalf("%s: message %s is unknown", path, v.Message)
-		}
-		all = append(all, v)
-	}
-	return all
-}
+func vectors(t *testing.T) []abivectors.Vector { return abivectors.Read(t, "../../testdata/abi") }
 
 // answer is what the guest says of a message.
 type answer struct{ refused, cbor, holds string }
@@ -168,20 +139,13 @@ func theVectorsHold(t *testing.T, g guest) {
 		v := all[i]
 		if v.Refused != "" {
 			if got.refused != v.Refused {
-				t.Errorf("%s: refused as %q, want %q", v.name, got.refused, v.Refused)
+				t.Errorf("%s: refused as %q, want %q", v.Name, got.refused, v.Refused)
 			}
 			continue
 		}
-		want := messages[v.Message]()
-		var short bytes.Buffer
-		if err := json.Compact(&short, v.Value); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(short.Bytes(), want); err != nil {
-			t.Fatal(err)
-		}
+		want := v.Of(t)
 		if got.refused != "" || got.cbor != v.CBOR || got.holds != holds(reflect.ValueOf(want).Elem()) {
-			t.Errorf("%s: %+v, want\n%s holding\n%s", v.name, got, v.CBOR, holds(reflect.ValueOf(want).Elem()))
+			t.Errorf("%s: %+v, want\n%s holding\n%s", v.Name, got, v.CBOR, holds(reflect.ValueOf(want).Elem()))
 		}
 	}
 }
@@ -191,10 +155,7 @@ func otherBytesAreTakenAsInGo(t *testing.T, g guest) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var asked [][2]string
 	for _, v := range vectors(t) {
-		b, err := hex.DecodeString(v.CBOR)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := v.Bytes(t)
 		if len(b) > 2000 {
 			continue
 		}
@@ -206,7 +167,7 @@ func otherBytesAreTakenAsInGo(t *testing.T, g guest) {
 	for i, got := range g.try(t, asked) {
 		message, text := asked[i][0], asked[i][1]
 		b, _ := hex.DecodeString(text)
-		want := messages[message]()
+		want := abivectors.Messages[message]()
 		err := toolabi.Decode(b, want)
 		if (err == nil) != (got.refused == "") {
 			t.Errorf("%s %s: refused as %q, toolabi says %v", message, text, got.refused, err)

@@ -1,9 +1,9 @@
-package scaffold_test
+package abivectors
 
 import "github.com/wrun-dev/wrun/toolabi"
 
-// messages makes an empty message of each kind.
-var messages = map[string]func() any{
+// Messages makes an empty message of each kind.
+var Messages = map[string]func() any{
 	"Request":                func() any { return new(toolabi.Request) },
 	"Reply":                  func() any { return new(toolabi.Reply) },
 	"Error":                  func() any { return new(toolabi.Error) },
