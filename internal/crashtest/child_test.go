@@ -58,7 +58,7 @@ func child(subject string) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	life := crashtest.Life{
-		Clock: crashtest.NewClock(job.Clock), Approvals: job.Approvals, Ask: talk.Ask,
+		Clock: world.NewClock(job.Clock), Approvals: job.Approvals, Ask: talk.Ask,
 		Store: crashtest.Watch(db, job.Kill, func(at crashtest.Place) error {
 			if err := talk.Dies(at); err != nil || subject == "survivor" {
 				return err

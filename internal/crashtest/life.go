@@ -17,7 +17,7 @@ import (
 type Life struct {
 	Engine *runtime.Engine
 	Store  *Watched
-	Clock  *Clock
+	Clock  *world.Clock
 	// Begin starts the run; it is called where there is none.
 	Begin func(context.Context) error
 	// Ask asks the world what became of an effect.

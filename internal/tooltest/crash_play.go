@@ -43,7 +43,7 @@ func (x *crashing) play(ctx context.Context, m Moment, set Setting) (t *trial, e
 		return nil, err
 	}
 	if at := stage.Live.Late(); !at.IsZero() {
-		stage.clock.pass(at)
+		stage.clock.Jump(at)
 	}
 	if p.look(); p.stuck == nil && m.Kind == Undone {
 		p.undo(ctx)
@@ -152,7 +152,7 @@ func (p *playing) settle(ctx context.Context, store journaltest.Store, u *runtim
 		return errors.New("nobody can see what a program did")
 	}
 	if at := p.stage.Live.Late(); !at.IsZero() {
-		p.stage.clock.pass(at)
+		p.stage.clock.Jump(at)
 	}
 	p.look()
 	e, err := p.stage.engine(store)

@@ -100,7 +100,7 @@ func (s *Stage) pause(ctx context.Context, e *runtime.Engine, run string, waits 
 		if waits.Due.IsZero() {
 			return true, waits
 		}
-		s.clock.pass(waits.Due.Add(time.Nanosecond))
+		s.clock.Jump(waits.Due.Add(time.Nanosecond))
 		return false, nil
 	}
 	s.mu.Lock()

@@ -36,7 +36,7 @@ type Stage struct {
 	grants hostfuncs.Grants
 	cfg    hostfuncs.Config
 	fakes  map[toolabi.Digest]*fake
-	clock  clock
+	clock  *world.Clock
 	dir    string        // of the workspace
 	ride   time.Duration // how long an outcome waits for the next append; 0 as the engine says
 	seed   byte
@@ -81,7 +81,7 @@ func (b *Bench) Stage(f *toolcase.File, c *toolcase.Case, set Setting) (*Stage, 
 	if set.NoTimers {
 		s.ride = time.Hour
 	}
-	s.clock.pass(s.world.At().Add(set.Later))
+	s.clock = world.NewClock(s.world.At().Add(set.Later))
 	if err := s.open(f.GrantsOf(c)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -1,4 +1,4 @@
-package crashtest
+package world
 
 import (
 	"sync"
@@ -6,7 +6,7 @@ import (
 )
 
 // Clock is the clock of a process: it stands still but for jumps. It may be used concurrently. Everybody who looks at a run's times
-// has to look at it, so that a run in which days are waited for is one that really took days, and lasts a moment.
+// has to look at it, so that what waits for days really took days, and lasts a moment.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time // guarded by mu
