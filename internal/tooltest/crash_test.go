@@ -2,48 +2,13 @@ package tooltest_test
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/wrun-dev/wrun/internal/docpage"
 	"github.com/wrun-dev/wrun/internal/toolcase"
 	"github.com/wrun-dev/wrun/internal/tooltest"
-	"github.com/wrun-dev/wrun/internal/wasmtest"
-	"github.com/wrun-dev/wrun/runtime/sandbox"
 )
-
-// benchOf builds a guest and makes a bench of it.
-func benchOf(t *testing.T, dir string) *tooltest.Bench {
-	t.Helper()
-	m, err := sandbox.Inspect(wasmtest.Tool(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := tooltest.New(t.Context(), m, tooltest.Config{Cache: wasmtest.CodeCache(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
-}
-
-func casesIn(t *testing.T, path string) *toolcase.File {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := toolcase.Parse(text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
 
 // lies are the lies of guest liars, by its tools: which they are, and words that say it.
 var lies = map[string]struct {

@@ -1,6 +1,7 @@
 package tooltest_test
 
 import (
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,10 +14,10 @@ import (
 	"github.com/wrun-dev/wrun/runtime/sandbox"
 )
 
-// shop is a bench with the guest that uses everything.
-func shop(t *testing.T) *tooltest.Bench {
+// benchOf builds a guest and makes a bench of it.
+func benchOf(t *testing.T, dir string) *tooltest.Bench {
 	t.Helper()
-	m, err := sandbox.Inspect(wasmtest.Tool(t, "internal/wasmtest/guests/shop"))
+	m, err := sandbox.Inspect(wasmtest.Tool(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +32,22 @@ func shop(t *testing.T) *tooltest.Bench {
 	})
 	return b
 }
+
+func casesIn(t *testing.T, path string) *toolcase.File {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := toolcase.Parse(text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// shop is a bench with the guest that uses everything.
+func shop(t *testing.T) *tooltest.Bench { return benchOf(t, "internal/wasmtest/guests/shop") }
 
 func cases(t *testing.T, text string) *toolcase.File {
 	t.Helper()
