@@ -62,7 +62,7 @@ var allowed = []struct {
 	{"internal/toolbox", []string{"internal/grantfile", "internal/strictyaml", "toolabi"}},
 	{"internal/world", []string{"hostfuncs", "internal/jq", "internal/mailserver", "internal/strictyaml", "toolabi"}},
 	{"internal/watch", nil},
-	{"internal/wasmtest/guests/...", []string{"sdk", "toolabi"}},
+	{"internal/wasmtest/guests/...", []string{"internal/wasmtest/guests/internal/...", "sdk", "toolabi"}},
 	{"internal/wasmtest", []string{"runtime/sandbox", "toolabi"}},
 	{"internal/wasmtest/hostile", []string{"internal/wasmtest", "runtime/sandbox", "toolabi"}},
 	{"internal/fakemodel/...", []string{"internal/fakemodel", "internal/standin", "drivers/agent/model", "drivers/agent/script"}},

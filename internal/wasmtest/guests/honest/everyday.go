@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/wrun-dev/wrun/internal/wasmtest/guests/internal/shop"
 	"github.com/wrun-dev/wrun/sdk"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -26,7 +27,7 @@ type Watched struct {
 func watch(_ context.Context, in Order) (out Watched, err error) {
 	for out.Looks = 1; out.Looks < 10; out.Looks++ {
 		var state struct{ Done bool }
-		if err := fetch("/orders/"+in.ID+"/state", &state); err != nil || state.Done {
+		if err := shop.Fetch("/orders/"+in.ID+"/state", &state); err != nil || state.Done {
 			return out, err
 		}
 	}
@@ -37,7 +38,7 @@ func watch(_ context.Context, in Order) (out Watched, err error) {
 func payTwice(_ context.Context, in Order) ([]Payment, error) {
 	var out [2]Payment
 	for i := range out {
-		if err := send("POST", "/parts", map[string]any{"cents": in.Cents}, &out[i]); err != nil {
+		if err := shop.Send("POST", "/parts", map[string]any{"cents": in.Cents}, &out[i]); err != nil {
 			return out[:i], err
 		}
 	}
@@ -71,7 +72,7 @@ func note(_ context.Context, in Order) (out Note, err error) {
 	if _, err := sdk.KVPut(toolabi.KVPutRequest{Key: in.ID, Value: []byte(out.Token)}); err != nil {
 		return out, err
 	}
-	if err := send("POST", "/things", out, &struct{}{}); err != nil {
+	if err := shop.Send("POST", "/things", out, &struct{}{}); err != nil {
 		return out, err
 	}
 	_, err = sdk.WorkspaceWrite(toolabi.WorkspaceWriteRequest{Path: "notes/" + out.Token, Body: []byte(out.At.Format(time.RFC3339))})
@@ -84,7 +85,7 @@ func tell(ctx context.Context, in Order) (Shipment, error) {
 	if err != nil {
 		return out, err
 	}
-	if err := send("POST", "/news", out, &struct{}{}); err != nil {
+	if err := shop.Send("POST", "/news", out, &struct{}{}); err != nil {
 		sdk.Logf(toolabi.LevelWarn, "nobody was told: %v", err)
 	}
 	return out, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+
+	"github.com/wrun-dev/wrun/internal/wasmtest/guests/internal/shop"
 )
 
 // Named is a thing as the shop has it.
@@ -18,7 +20,7 @@ func nameIt(_ context.Context, in Order) (out Named, err error) {
 		return out, err
 	}
 	out.Name = in.ID + "-" + hex.EncodeToString(b)
-	return out, send("POST", "/things", out, &struct{}{})
+	return out, shop.Send("POST", "/things", out, &struct{}{})
 }
 
 // Label is what a tool without effects returns.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/wrun-dev/wrun/internal/wasmtest/guests/internal/shop"
 	"github.com/wrun-dev/wrun/sdk"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -16,7 +17,7 @@ type Payment struct {
 
 // payForgets has the order's id as its request_id.
 func payForgets(_ context.Context, in Order) (out Payment, err error) {
-	return out, send("POST", "/payments", map[string]any{"request_id": in.ID, "cents": in.Cents}, &out)
+	return out, shop.Send("POST", "/payments", map[string]any{"request_id": in.ID, "cents": in.Cents}, &out)
 }
 
 // payInsists sends again what broke, as it was: its request_id is drawn once.
@@ -27,7 +28,7 @@ func payInsists(_ context.Context, in Order) (out Payment, err error) {
 	}
 	for range 3 {
 		var broke *toolabi.Error
-		err = send("POST", "/payments", map[string]any{"request_id": hex.EncodeToString(id), "cents": in.Cents}, &out)
+		err = shop.Send("POST", "/payments", map[string]any{"request_id": hex.EncodeToString(id), "cents": in.Cents}, &out)
 		if !errors.As(err, &broke) || broke.Retry != toolabi.RetrySafe {
 			break
 		}
@@ -37,5 +38,5 @@ func payInsists(_ context.Context, in Order) (out Payment, err error) {
 
 // payOtherwise says the same in every attempt.
 func payOtherwise(_ context.Context, in Order) (out Payment, err error) {
-	return out, send("POST", "/payments", map[string]any{"request_id": in.ID, "cents": in.Cents, "date": in.Date}, &out)
+	return out, shop.Send("POST", "/payments", map[string]any{"request_id": in.ID, "cents": in.Cents, "date": in.Date}, &out)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/wrun-dev/wrun/internal/wasmtest/guests/internal/shop"
 )
 
 // Named is a thing as the shop has it.
@@ -17,7 +19,7 @@ type Named struct {
 // nameIt makes a name from a generator that was seeded when the module was loaded: it is the same in every call.
 func nameIt(_ context.Context, in Order) (out Named, err error) {
 	out.Name = fmt.Sprintf("%s-%08x", in.ID, rand.Uint32())
-	return out, send("POST", "/things", out, &struct{}{})
+	return out, shop.Send("POST", "/things", out, &struct{}{})
 }
 
 // Label is what a tool without effects returns.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/wrun-dev/wrun/internal/wasmtest/guests/internal/shop"
 	"github.com/wrun-dev/wrun/sdk"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -21,7 +22,7 @@ func payForgets(_ context.Context, in Order) (out Payment, err error) {
 	if err != nil {
 		return out, err
 	}
-	return out, send("POST", "/payments", map[string]any{"request_id": hex.EncodeToString(id), "cents": in.Cents}, &out)
+	return out, shop.Send("POST", "/payments", map[string]any{"request_id": hex.EncodeToString(id), "cents": in.Cents}, &out)
 }
 
 // payInsists sends again what broke, under another request_id.
@@ -41,5 +42,5 @@ func payOtherwise(_ context.Context, in Order) (out Payment, err error) {
 	if err != nil {
 		return out, err
 	}
-	return out, send("POST", "/payments", map[string]any{"request_id": in.ID, "cents": in.Cents, "sent": now.Format(time.RFC3339)}, &out)
+	return out, shop.Send("POST", "/payments", map[string]any{"request_id": in.ID, "cents": in.Cents, "sent": now.Format(time.RFC3339)}, &out)
 }

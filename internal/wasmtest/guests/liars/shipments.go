@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/wrun-dev/wrun/internal/wasmtest/guests/internal/shop"
 	"github.com/wrun-dev/wrun/sdk"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -16,7 +17,7 @@ type Shipment struct {
 
 // ship ships an order, once.
 func ship(_ context.Context, in Order) (out Shipment, err error) {
-	return out, send("POST", "/shipments", map[string]any{"order": in.ID}, &out)
+	return out, shop.Send("POST", "/shipments", map[string]any{"order": in.ID}, &out)
 }
 
 // says tells what the shop has of an order.
@@ -26,7 +27,7 @@ func says(_ context.Context, in sdk.LookupInput) (out sdk.LookupOutput, err erro
 		return out, err
 	}
 	var found []Shipment
-	if err := fetch("/shipments?order="+order.ID, &found); err != nil {
+	if err := shop.Fetch("/shipments?order="+order.ID, &found); err != nil {
 		return out, err
 	}
 	if len(found) == 0 {
