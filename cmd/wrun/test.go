@@ -96,7 +96,7 @@ func (a *app) underTest(ctx context.Context, word string) (*sandbox.Module, stri
 		m, err := sandbox.Inspect(wasm)
 		return m, filepath.Join(word, "cases"), named(err, word)
 	}
-	wasm, err := sandbox.ReadFile(word)
+	wasm, err := readModule(word)
 	if err != nil {
 		return nil, "", err
 	}
