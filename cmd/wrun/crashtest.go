@@ -137,12 +137,7 @@ func readWorld(path string) (*world.World, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, fileError(err)
-	}
-	defer root.Close()
-	w, err := crashtest.ParseWorld(text, func(name string) ([]byte, error) { return root.ReadFile(filepath.FromSlash(name)) })
+	w, err := crashtest.ParseWorld(text, filesBeside(path))
 	if err != nil {
 		return nil, &codedError{codeCases, fmt.Errorf("%s: %w", path, err)}
 	}

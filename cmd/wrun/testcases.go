@@ -33,11 +33,16 @@ func readCases(path string, usual bool) (files []caseFile, err error) {
 	}
 	paths := []string{path}
 	if info.IsDir() {
-		if paths, err = filepath.Glob(filepath.Join(globbed(path), "*.yaml")); err != nil {
+		names, err := fs.Glob(os.DirFS(path), "*.yaml")
+		if err != nil {
 			return nil, fileError(err)
 		}
-		if len(paths) == 0 {
+		if len(names) == 0 {
 			return nil, noCases(path)
+		}
+		paths = nil
+		for _, name := range names {
+			paths = append(paths, filepath.Join(path, name))
 		}
 	}
 	var wrong []error
@@ -53,19 +58,6 @@ func readCases(path string, usual bool) (files []caseFile, err error) {
 		return nil, &codedError{codeCases, errors.Join(wrong...)}
 	}
 	return files, nil
-}
-
-// globbed is a path that means itself in a pattern.
-func globbed(path string) string {
-	var b []rune
-	for _, r := range path {
-		if r == '*' || r == '?' || r == '[' {
-			b = append(b, '[', r, ']')
-			continue
-		}
-		b = append(b, r)
-	}
-	return string(b)
 }
 
 func noCases(path string) error {
@@ -95,7 +87,7 @@ func readCaseFile(path string) (*toolcase.File, error) {
 	return nil, errors.New(strings.Join(lines, "\n"))
 }
 
-// filesBeside reads what lies beside a file of cases, and below that.
+// filesBeside reads what lies beside a file with a world, and below that.
 func filesBeside(path string) world.Files {
 	return func(name string) ([]byte, error) {
 		root, err := os.OpenRoot(filepath.Dir(path))
@@ -103,14 +95,18 @@ func filesBeside(path string) world.Files {
 			return nil, err
 		}
 		defer root.Close()
+		info, err := root.Stat(filepath.FromSlash(name)) // before it is opened: a pipe would be waited for
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, errors.New("it is no regular file")
+		}
 		f, err := root.Open(filepath.FromSlash(name))
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-			return nil, errors.Join(err, errors.New("it is no regular file"))
-		}
 		b, err := io.ReadAll(io.LimitReader(f, maxCaseData+1))
 		if err == nil && len(b) > maxCaseData {
 			err = fmt.Errorf("it has more than %d bytes", maxCaseData)
