@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -35,12 +34,12 @@ The exit code is 6 when they differ.`,
 					return &runError{named, err}
 				}
 			}
-			return a.diff(c.Context(), sides[0], sides[1])
+			return a.diff(sides[0], sides[1])
 		},
 	}
 }
 
-func (a *app) diff(_ context.Context, was, now *side) error {
+func (a *app) diff(was, now *side) error {
 	changes := compareRuns(was, now)
 	steps := 0
 	for _, c := range changes {

@@ -60,8 +60,7 @@ func compareSteps(a, b *side, step journal.Step) (runChange, bool) {
 	if differs("request", was.digest != now.digest) && was.name == now.name {
 		c.of = append(c.of, textPair{"request", was.request.text, now.request.text})
 	}
-	if was.outcome != now.outcome {
-		differs("outcome", true)
+	if differs("outcome", was.outcome != now.outcome) {
 		c.of = append(c.of, textPair{"outcome", was.outcome + "\n", now.outcome + "\n"})
 	}
 	if differs("result", was.result.there && now.result.there && was.result.sum != now.result.sum) {
