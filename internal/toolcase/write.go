@@ -23,11 +23,7 @@ func (f *File) Text() ([]byte, error) {
 	if f.World != nil {
 		n.Put("world", flow(f.World.Node()))
 	}
-	cases := world.Sequence()
-	for _, c := range f.Cases {
-		cases.Content = append(cases.Content, c.node())
-	}
-	n.Put("cases", cases)
+	n.Put("cases", world.ListNode(f.Cases, (*Case).node))
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
@@ -60,13 +56,7 @@ func flow(n *yaml.Node) *yaml.Node {
 
 func (g *Grants) node() *yaml.Node { return texts(g.Words) }
 
-func texts(list []string) *yaml.Node {
-	n := world.Sequence()
-	for _, s := range list {
-		n.Content = append(n.Content, world.StringNode(s))
-	}
-	return flow(n)
-}
+func texts(list []string) *yaml.Node { return flow(world.ListNode(list, world.StringNode)) }
 
 func number(n int) *yaml.Node { return world.ValueNode(json.Number(strconv.Itoa(n))) }
 
@@ -135,11 +125,7 @@ func (e *Expect) afterNodes(put func(string, *yaml.Node)) {
 		put("files", files.Node)
 	}
 	if e.HasMail {
-		list := world.Sequence()
-		for _, m := range e.Mail {
-			list.Content = append(list.Content, m.node())
-		}
-		put("mail", flow(list))
+		put("mail", flow(world.ListNode(e.Mail, Mail.node)))
 	}
 }
 

@@ -17,25 +17,21 @@ import (
 func (w *World) Node() *yaml.Node {
 	n := Mapping()
 	if !w.Clock.IsZero() {
-		n.put("clock", StringNode(w.Clock.UTC().Format(time.RFC3339)))
+		n.Put("clock", StringNode(w.Clock.UTC().Format(time.RFC3339)))
 	}
 	if len(w.HTTP) > 0 {
-		list := Sequence()
-		for _, r := range w.HTTP {
-			list.Content = append(list.Content, r.node())
-		}
-		n.put("http", list)
+		n.Put("http", ListNode(w.HTTP, (*Route).node))
 	}
 	if len(w.KV) > 0 {
 		stores := Mapping()
 		for _, name := range slices.Sorted(maps.Keys(w.KV)) {
 			store := Mapping()
 			for _, key := range slices.Sorted(maps.Keys(w.KV[name])) {
-				store.put(key, w.KV[name][key].Node())
+				store.Put(key, w.KV[name][key].Node())
 			}
-			stores.put(name, store.Node)
+			stores.Put(name, store.Node)
 		}
-		n.put("kv", stores.Node)
+		n.Put("kv", stores.Node)
 	}
 	for _, f := range []struct {
 		name string
@@ -47,25 +43,17 @@ func (w *World) Node() *yaml.Node {
 			texts.Content = append(texts.Content, StringNode(name), ValueNode(nil))
 		}
 		if len(texts.Content) > 0 {
-			n.put(f.name, texts)
+			n.Put(f.name, texts)
 		}
 	}
 	if len(w.Approvals) > 0 {
-		list := Sequence()
-		for _, a := range w.Approvals {
-			list.Content = append(list.Content, a.node())
-		}
-		n.put("approvals", list)
+		n.Put("approvals", ListNode(w.Approvals, Approval.node))
 	}
 	if len(w.Mail) > 0 {
-		list := Sequence()
-		for _, m := range w.Mail {
-			list.Content = append(list.Content, StringNode(string(m)))
-		}
-		n.put("mail", list)
+		n.Put("mail", ListNode(w.Mail, func(m Mail) *yaml.Node { return StringNode(string(m)) }))
 	}
 	if len(w.Tools) > 0 {
-		n.put("tools", w.toolsNode())
+		n.Put("tools", w.toolsNode())
 	}
 	return n.Node
 }
@@ -73,22 +61,22 @@ func (w *World) Node() *yaml.Node {
 func (w *World) toolsNode() *yaml.Node {
 	tools := Mapping()
 	for _, name := range slices.Sorted(maps.Keys(w.Tools)) {
-		list := Sequence()
-		for _, t := range w.Tools[name] {
-			answer := Mapping()
-			if t.Err == nil {
-				answer.put("output", ValueNode(t.Output))
-			} else {
-				e := Mapping()
-				e.put("code", StringNode(t.Err.Code.String()))
-				e.put("message", StringNode(t.Err.Message))
-				answer.put("error", e.Node)
-			}
-			list.Content = append(list.Content, answer.Node)
-		}
-		tools.put(name, list)
+		tools.Put(name, ListNode(w.Tools[name], ToolReply.node))
 	}
 	return tools.Node
+}
+
+func (t ToolReply) node() *yaml.Node {
+	answer := Mapping()
+	if t.Err == nil {
+		answer.Put("output", ValueNode(t.Output))
+		return answer.Node
+	}
+	e := Mapping()
+	e.Put("code", StringNode(t.Err.Code.String()))
+	e.Put("message", StringNode(t.Err.Message))
+	answer.Put("error", e.Node)
+	return answer.Node
 }
 
 func (a Approval) node() *yaml.Node {
@@ -100,12 +88,12 @@ func (a Approval) node() *yaml.Node {
 		return StringNode(word)
 	}
 	n := Mapping()
-	n.put("yes", ValueNode(a.Yes))
+	n.Put("yes", ValueNode(a.Yes))
 	if a.By != "" {
-		n.put("by", StringNode(a.By))
+		n.Put("by", StringNode(a.By))
 	}
 	if a.Note != "" {
-		n.put("note", StringNode(a.Note))
+		n.Put("note", StringNode(a.Note))
 	}
 	return n.Node
 }
@@ -114,81 +102,77 @@ func (r *Route) node() *yaml.Node {
 	n := Mapping()
 	request := r.Method + " " + r.URL
 	if r.Name != request {
-		n.put("name", StringNode(r.Name))
+		n.Put("name", StringNode(r.Name))
 	}
-	n.put("request", StringNode(request))
+	n.Put("request", StringNode(request))
 	if len(r.Headers) > 0 {
-		n.put("headers", stringsNode(r.Headers))
+		n.Put("headers", stringsNode(r.Headers))
 	}
 	if r.Body != nil {
-		n.put("body", r.Body.Node())
+		n.Put("body", r.Body.Node())
 	}
 	if r.Where != nil {
-		n.put("where", StringNode(r.Where.Text))
+		n.Put("where", StringNode(r.Where.Text))
 	}
 	switch effect, sets := r.usual(); {
 	case r.Effect == effect && r.Sets == sets:
 	case !r.Effect:
-		n.put("effect", ValueNode(false))
+		n.Put("effect", ValueNode(false))
 	case r.Sets:
-		n.put("effect", StringNode("sets"))
+		n.Put("effect", StringNode("sets"))
 	default:
-		n.put("effect", StringNode("adds"))
+		n.Put("effect", StringNode("adds"))
 	}
 	switch d := r.Dedupe; {
 	case d == nil:
 	case d.Body != nil:
-		n.put("dedupe", StringNode("body "+d.Body.Text))
+		n.Put("dedupe", StringNode("body "+d.Body.Text))
 	default:
-		n.put("dedupe", StringNode("header "+d.Header))
+		n.Put("dedupe", StringNode("header "+d.Header))
 	}
 	if r.Late > 0 {
-		n.put("late", StringNode(r.Late.String()))
+		n.Put("late", StringNode(r.Late.String()))
 	}
 	if r.Undoes != "" {
-		n.put("undoes", StringNode(r.Undoes))
+		n.Put("undoes", StringNode(r.Undoes))
 	}
 	if r.If != "" {
-		n.put("if", StringNode(r.If))
+		n.Put("if", StringNode(r.If))
 	}
 	if r.Unless != "" {
-		n.put("unless", StringNode(r.Unless))
+		n.Put("unless", StringNode(r.Unless))
 	}
 	if r.Times > 0 {
-		n.put("times", ValueNode(json.Number(strconv.Itoa(r.Times))))
+		n.Put("times", ValueNode(json.Number(strconv.Itoa(r.Times))))
 	}
 	if r.Optional {
-		n.put("optional", ValueNode(true))
+		n.Put("optional", ValueNode(true))
 	}
 	if len(r.Replies) == 1 {
-		n.put("reply", r.Replies[0].node())
+		n.Put("reply", r.Replies[0].node())
 		return n.Node
 	}
-	list := Sequence()
-	for _, a := range r.Replies {
-		list.Content = append(list.Content, a.node())
-	}
-	n.put("replies", list)
+	n.Put("replies", ListNode(r.Replies, Reply.node))
 	return n.Node
 }
 
 func (a Reply) node() *yaml.Node {
 	n := Mapping()
-	n.put("status", ValueNode(json.Number(strconv.Itoa(a.Status))))
+	n.Put("status", ValueNode(json.Number(strconv.Itoa(a.Status))))
 	if len(a.Headers) > 0 {
-		n.put("headers", stringsNode(a.Headers))
+		n.Put("headers", stringsNode(a.Headers))
 	}
 	switch b := a.Body; {
 	case b == nil:
 	case b.File != "":
-		n.put("file", StringNode(b.File))
+		n.Put("file", StringNode(b.File))
 	case b.Base64:
-		n.put("base64", StringNode(base64.StdEncoding.EncodeToString(b.Bytes)))
+		n.Put("base64", StringNode(base64.StdEncoding.EncodeToString(b.Bytes)))
 	default:
-		n.put("body", b.Node())
+		n.Put("body", b.Node())
 	}
 	if a.Fault != NoFault {
-		n.put("fault", StringNode(string(a.Fault)))
+		n.Put("fault", StringNode(string(a.Fault)))
 	}
 	return n.Node
 }
@@ -207,15 +191,19 @@ type mapping struct{ *yaml.Node }
 // Mapping returns an empty one.
 func Mapping() mapping { return mapping{&yaml.Node{Kind: yaml.MappingNode}} }
 
-// Sequence returns an empty list.
-func Sequence() *yaml.Node { return &yaml.Node{Kind: yaml.SequenceNode} }
-
-func (m mapping) put(key string, value *yaml.Node) {
-	m.Content = append(m.Content, StringNode(key), value)
+// ListNode is a list of what node makes of the items.
+func ListNode[T any](items []T, node func(T) *yaml.Node) *yaml.Node {
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, item := range items {
+		list.Content = append(list.Content, node(item))
+	}
+	return list
 }
 
 // Put adds a key with its value.
-func (m mapping) Put(key string, value *yaml.Node) { m.put(key, value) }
+func (m mapping) Put(key string, value *yaml.Node) {
+	m.Content = append(m.Content, StringNode(key), value)
+}
 
 // StringNode is a string; where it could be taken for something else it is quoted, and where it has lines it is written as such.
 func StringNode(s string) *yaml.Node {
@@ -238,7 +226,7 @@ func needsQuotes(s string) bool {
 func stringsNode(of map[string]string) *yaml.Node {
 	n := Mapping()
 	for _, name := range slices.Sorted(maps.Keys(of)) {
-		n.put(name, StringNode(of[name]))
+		n.Put(name, StringNode(of[name]))
 	}
 	return n.Node
 }
@@ -254,10 +242,7 @@ func ValueNode(v any) *yaml.Node {
 	case string:
 		return StringNode(v)
 	case []any:
-		n := Sequence()
-		for _, e := range v {
-			n.Content = append(n.Content, ValueNode(e))
-		}
+		n := ListNode(v, ValueNode)
 		if len(v) == 0 {
 			n.Style = yaml.FlowStyle
 		}
@@ -265,7 +250,7 @@ func ValueNode(v any) *yaml.Node {
 	case map[string]any:
 		n := Mapping()
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			n.put(k, ValueNode(v[k]))
+			n.Put(k, ValueNode(v[k]))
 		}
 		if len(v) == 0 {
 			n.Style = yaml.FlowStyle
