@@ -146,10 +146,7 @@ func (l *Life) wait(ctx context.Context, w *runtime.WaitingError) (on bool, err 
 		if !ok {
 			break
 		}
-		answer := runtime.Answer{Yes: a.Yes, By: a.By, Note: a.Note}
-		if answer.By == "" {
-			answer.By = "tester"
-		}
+		answer := runtime.Answer{Yes: a.Yes, By: a.Who(), Note: a.Note}
 		if item.Again {
 			answer.Shown = item.Shown.String()
 		}

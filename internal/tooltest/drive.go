@@ -115,11 +115,7 @@ func (s *Stage) pause(ctx context.Context, e *runtime.Engine, run string, waits 
 		s.note("a person is asked %q, and the world of this case has no approvals", waits.Text)
 		return true, nil
 	}
-	by := answer.By
-	if by == "" {
-		by = "tester"
-	}
-	err = e.Answer(ctx, run, waits.Step, runtime.Answer{Yes: answer.Yes, By: by, Note: answer.Note})
+	err = e.Answer(ctx, run, waits.Step, runtime.Answer{Yes: answer.Yes, By: answer.Who(), Note: answer.Note})
 	if errors.As(err, new(*runtime.AnsweredError)) {
 		return false, nil
 	}

@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -44,6 +45,9 @@ type Approval struct {
 	// By is who answers; "" means "tester".
 	By, Note string
 }
+
+// Who is who answers.
+func (a Approval) Who() string { return cmp.Or(a.By, "tester") }
 
 // Mail is what the mail server does with a message.
 type Mail string
