@@ -33,7 +33,8 @@ const (
 
 // TestHostileModules runs every one of them in a process of its own, whose peak of memory is its doing, and in which an
 // honest module is called and memory collected all the while. Only what is measured may disagree twice: a busy machine can
-// be late for something once, and what a module does it does each time.
+// be late for something once, and what a module does it does each time. The third time what this machine takes to hand out pages
+// is allowed besides.
 func TestHostileModules(t *testing.T) {
 	if raced {
 		t.Skip("SKIPPED: the race detector takes the time and the memory that are measured here, and TestStress runs such modules with it")
@@ -41,11 +42,11 @@ func TestHostileModules(t *testing.T) {
 	for _, c := range hostile.Cases() {
 		t.Run(c.Row+"/"+c.Name, func(t *testing.T) {
 			for range 2 {
-				if len(measured(c, runHostile(t, c))) == 0 {
+				if len(measured(c, runHostile(t, c), 0)) == 0 {
 					return
 				}
 			}
-			for _, problem := range measured(c, runHostile(t, c)) {
+			for _, problem := range measured(c, runHostile(t, c), fresh(t)) {
 				t.Error(problem)
 			}
 		})
@@ -117,8 +118,8 @@ func checkResult(t *testing.T, c hostile.Case, i int, got hostileResult) {
 	}
 }
 
-// measured holds times and memory against what is promised.
-func measured(c hostile.Case, r hostileReport) (problems []string) {
+// measured holds times and memory against what is promised. A collection may take slow more: it waits while a guest gets its pages.
+func measured(c hostile.Case, r hostileReport, slow time.Duration) (problems []string) {
 	over := func(what string, got, bound any) {
 		problems = append(problems, fmt.Sprintf("%s: %v, at most %v are allowed", what, got, bound))
 	}
@@ -137,7 +138,7 @@ func measured(c hostile.Case, r hostileReport) (problems []string) {
 	if memory := int64(promisedMemory + hostile.Memory); r.Memory > memory {
 		over("MB of memory", r.Memory>>20, memory>>20)
 	}
-	if bound := times * promisedTurn; r.Collection > bound {
+	if bound := times*(promisedTurn+r.Calm) + slow; r.Collection > bound { // beside other work it takes long without any doing of a guest
 		over("half of the collections of memory", r.Collection, bound)
 	}
 	return problems
