@@ -26,11 +26,11 @@ type testFlags struct {
 func newTest(a *app) *cobra.Command {
 	var flags testFlags
 	c := &cobra.Command{
-		Use:   "test TOOL.wasm|DIR",
+		Use:   "test [TOOL.wasm|DIR]",
 		Short: "Run the cases of a tool: calls in a world that is written down",
 		Long: `Run the cases of a tool: calls, each with the world that it is made in and with what should come of
 it. The cases are *.yaml files in the directory "cases" beside the module; of a directory with the
-source of a tool, which is built first, in DIR/cases. docs/testing.md describes the format.
+source of a tool, this one by default, which is built first, in DIR/cases. docs/testing.md describes the format.
 
 A tool runs as it does otherwise, with its real host functions, in the sandbox. What it talks to is
 played on this machine, and a request that its world has no answer to fails the case. Nothing leaves
@@ -48,7 +48,7 @@ mistakes.`,
 		Example: "  wrun test ./charge\n  wrun test payments.wasm --run declined -v\n  wrun test payments.wasm --crash-points all\n" +
 			"  wrun test payments.wasm --record finds --tool find --input @find.json --allow-http https://ledger.example.com\n" +
 			"  wrun test payments.wasm --record seven --from invoice-7",
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			only, err := regexp.Compile(flags.run)
 			if err != nil {
@@ -61,7 +61,7 @@ mistakes.`,
 			if err != nil {
 				return usage(c, "--crash-points: %v", err)
 			}
-			m, dir, err := a.underTest(c.Context(), args[0])
+			m, dir, err := a.underTest(c.Context(), orHere(args))
 			if err != nil {
 				return err
 			}

@@ -18,24 +18,25 @@ import (
 func newToolBuild(a *app) *cobra.Command {
 	var output string
 	c := &cobra.Command{
-		Use:   "build DIR",
+		Use:   "build [DIR]",
 		Short: "Build a tool written in Go or C into a module with its manifest",
-		Long: `Build the tool whose sources lie in a directory into a module with its manifest. Go sources are built
+		Long: `Build the tool whose sources lie in a directory, or in this one, into a module with its manifest. Go sources are built
 with the go command, and describe themselves through the SDK. Sources in C, beside a tool.toml that
 describes them, are built with clang and wasi-libc.
 
 The same sources and compiler give the same bytes, wherever the directory lies: a module is known by
 the digest of its bytes.`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			dir := orHere(args)
 			if output == "" {
-				abs, err := filepath.Abs(args[0])
+				abs, err := filepath.Abs(dir)
 				if err != nil {
 					return fileError(err)
 				}
 				output = filepath.Base(abs) + ".wasm"
 			}
-			wasm, err := a.buildTool(c.Context(), args[0])
+			wasm, err := a.buildTool(c.Context(), dir)
 			if err != nil {
 				return err
 			}
@@ -54,6 +55,14 @@ the digest of its bytes.`,
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "write the module to this `FILE` (default DIR.wasm)")
 	return c
+}
+
+// orHere is the argument of a command that takes one, the working directory where it was not given.
+func orHere(args []string) string {
+	if len(args) == 0 {
+		return "."
+	}
+	return args[0]
 }
 
 // buildTool builds the tool in dir, whatever it is written in. The same sources give the same bytes, wherever they lie. What a

@@ -23,16 +23,16 @@ const lookEvery = 300 * time.Millisecond
 func newToolDev(a *app) *cobra.Command {
 	var output string
 	c := &cobra.Command{
-		Use:   "dev DIR",
+		Use:   "dev [DIR]",
 		Short: "Build and test a tool, and again whenever a file of it changes",
-		Long: `Build the tool in a directory and run its tests, and do so again whenever one of its files has changed and
+		Long: `Build the tool in a directory, or in this one, and run its tests, and do so again whenever one of its files has changed and
 the others have come to rest. Ctrl-C ends it, with exit code 130; what fails does not.
 
 The module is written as by "wrun tool build" when it builds. The tests are those of "go test" where the
 tool is in Go, and the cases below DIR/cases.`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir := args[0]
+			dir := orHere(args)
 			if info, err := os.Stat(dir); err != nil {
 				return fileError(err)
 			} else if !info.IsDir() {

@@ -15,19 +15,19 @@ import (
 func newToolPackage(a *app) *cobra.Command {
 	var output, readme, license string
 	c := &cobra.Command{
-		Use:   "package DIR|TOOL.wasm",
+		Use:   "package [DIR|TOOL.wasm]",
 		Short: "Put a module, its manifest and its texts into one file",
 		Long: `Put a module into one file with its manifest as JSON, README.md, LICENSE, and the licences of what was
-built into it. Of a directory the tool is built first, and the texts are those that lie in it; of a module
+built into it. Of a directory, this one by default, the tool is built first, and the texts are those that lie in it; of a module
 they are those that flags name. The same module and texts give the same bytes.
 
 The file is a tar: "tar -tf FILE" lists what is in it. Verbs that take a module's file take a package
 as well, and hold what it says of its module against the module.`,
 		Example: `  wrun tool package ./invoices
   wrun tool package invoices.wasm --readme README.md --license LICENSE -o invoices.wrun.tar`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			p, m, err := a.packageOf(c, args[0], readme, license)
+			p, m, err := a.packageOf(c, orHere(args), readme, license)
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ as well, and hold what it says of its module against the module.`,
 				return fileError(err)
 			}
 			if _, err := toolpack.Read(b); err != nil { // it would be there, and could never be read
-				return fmt.Errorf("%s: %w", args[0], err)
+				return fmt.Errorf("%s: %w", orHere(args), err)
 			}
 			if output == "" {
 				output = m.Manifest.Name + "-" + strings.ReplaceAll(m.Manifest.Version, "+", "_") + modref.PackageSuffix
