@@ -70,8 +70,8 @@ type header struct {
 // read fills in the header. Errors: ErrForeign, ErrNewer, ErrDamaged.
 func (h *header) read(tx *bbolt.Tx) error {
 	b := tx.Bucket(headerBucket)
-	if b == nil {
-		return fmt.Errorf("%w: a bbolt file of another program", journal.ErrForeign)
+	if b == nil || !marked(b.Get) {
+		return unmarked(func(name []byte) bool { return tx.Bucket(name) != nil })
 	}
 	if err := h.parse(b.Get); err != nil {
 		return err
@@ -84,11 +84,21 @@ func (h *header) read(tx *bbolt.Tx) error {
 	return nil
 }
 
-// parse reads the keys of the header's bucket. Errors: ErrForeign, ErrNewer, ErrDamaged.
-func (h *header) parse(get func(key []byte) []byte) error {
-	if !bytes.Equal(get(markKey), []byte(mark)) {
-		return fmt.Errorf("%w: a bbolt file of another program", journal.ErrForeign)
+// marked says whether a header's bucket says whose it is.
+func marked(get func(key []byte) []byte) bool { return bytes.Equal(get(markKey), []byte(mark)) }
+
+// unmarked is what is wrong with a file that does not say that it is a journal. One that has all that a journal has was one.
+func unmarked(has func(bucket []byte) bool) error {
+	for _, name := range bucketsOf(1) {
+		if !has(name) {
+			return fmt.Errorf("%w: a bbolt file of another program", journal.ErrForeign)
+		}
 	}
+	return fmt.Errorf("%w: it has the logs of a journal and does not say that it is one", journal.ErrDamaged)
+}
+
+// parse reads the keys of the header's bucket but the mark. Errors: ErrNewer, ErrDamaged.
+func (h *header) parse(get func(key []byte) []byte) error {
 	v := get(schemaKey)
 	if len(v) != 8 {
 		return fmt.Errorf("%w: it does not say which schema it has", journal.ErrDamaged)

@@ -153,9 +153,13 @@ func (p *pages) runs(after string, limit int, fault func(error)) (runs []string,
 
 // readPages fills in the header from pages. Errors: those of read.
 func (h *header) readPages(p *pages) error {
+	has := func(name []byte) bool {
+		_, err := p.top().get(name)
+		return err == nil
+	}
 	t, err := p.bucket(headerBucket)
 	if errors.Is(err, journal.ErrNotFound) {
-		return fmt.Errorf("%w: a bbolt file of another program", journal.ErrForeign)
+		return unmarked(has)
 	}
 	if err != nil {
 		return fmt.Errorf("its header: %w", err)
@@ -167,7 +171,11 @@ func (h *header) readPages(p *pages) error {
 		}
 		fields[string(e.key)] = e.value
 	}
-	return h.parse(func(key []byte) []byte { return fields[string(key)] })
+	get := func(key []byte) []byte { return fields[string(key)] }
+	if !marked(get) {
+		return unmarked(has)
+	}
+	return h.parse(get)
 }
 
 // entryOf takes apart what entryKey made.

@@ -129,7 +129,7 @@ func TestOpenRefusesANewerJournal(t *testing.T) {
 }
 
 func TestOpenRefusesADamagedHeader(t *testing.T) {
-	for key, want := range map[string]error{"mark": journal.ErrForeign, "schema": journal.ErrDamaged, "id": journal.ErrDamaged, "created": journal.ErrDamaged, "incarnation": journal.ErrDamaged, "sum": journal.ErrDamaged} {
+	for key, want := range map[string]error{"mark": journal.ErrDamaged, "schema": journal.ErrDamaged, "id": journal.ErrDamaged, "created": journal.ErrDamaged, "incarnation": journal.ErrDamaged, "sum": journal.ErrDamaged} {
 		dir := t.TempDir()
 		j := create(t, dir)
 		if err := boltdb.EditHeader(t.Context(), j, key, []byte("?")); err != nil {

@@ -396,3 +396,42 @@ func TestARepairOfWhatIsCutOffSaysSo(t *testing.T) {
 		t.Error("no cut leaves anything unread: this test shows nothing")
 	}
 }
+
+// A bit of what a journal calls itself is no reason to say that it is none.
+func TestAJournalWhoseNameHasRottenIsDamaged(t *testing.T) {
+	j := fill(t, t.TempDir(), 2)
+	was := logs(t, j.Path())
+	j.Close()
+	path := j.Path()
+	image, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, name := range []string{"wrun", "mark", "wrun journal"} {
+		for at := 0; ; at++ {
+			next := bytes.Index(image[at:], []byte(name))
+			if next < 0 {
+				break
+			}
+			at += next
+			rotten := bytes.Clone(image)
+			rotten[at] ^= 4
+			place(t, path, rotten)
+			j, err := boltdb.Open(t.Context(), path, boltdb.Options{})
+			if err == nil { // on a page that is not used any more
+				j.Close()
+				continue
+			}
+			if refused++; !errors.Is(err, journal.ErrDamaged) {
+				t.Errorf("%s at %d: %v, want %v", name, at, err, journal.ErrDamaged)
+			}
+			if missing, _ := repair(t, name, path, was); missing != 0 {
+				t.Errorf("%s at %d: %d entries are missing from the copy", name, at, missing)
+			}
+		}
+	}
+	if refused < 3 {
+		t.Errorf("%d were refused, want one for each name", refused)
+	}
+}

@@ -58,7 +58,8 @@ func (p *pages) salvagePage(id uint64, b []byte, fn func(piece) error) error {
 	return nil
 }
 
-// salvageHeader looks for the header, which lies within the page that lists the buckets. Errors: ErrDamaged.
+// salvageHeader looks for the header, which lies within the page that lists the buckets. Its name or its mark may have changed where a
+// checksum says that the rest has not. Errors: ErrDamaged.
 func (p *pages) salvageHeader() (header, error) {
 	u32 := binary.LittleEndian.Uint32
 	b := make([]byte, p.pageSize)
@@ -70,7 +71,7 @@ func (p *pages) salvageHeader() (header, error) {
 			at := pageHeader + i*elementSize
 			pos, key, value := int64(u32(b[at+4:])), int64(u32(b[at+8:])), int64(u32(b[at+12:]))
 			from := int64(at) + pos
-			if key != int64(len(headerBucket)) || from+key+value > int64(len(b)) || string(b[from:from+key]) != string(headerBucket) {
+			if key != int64(len(headerBucket)) || from+key+value > int64(len(b)) {
 				continue
 			}
 			t, err := p.open(element{key: headerBucket, value: b[from+key : from+key+value], bucket: true})
@@ -81,8 +82,9 @@ func (p *pages) salvageHeader() (header, error) {
 			for _, e := range t.inline.elements {
 				fields[string(e.key)] = e.value
 			}
-			var h header
-			if h.parse(func(key []byte) []byte { return fields[string(key)] }) == nil {
+			get := func(key []byte) []byte { return fields[string(key)] }
+			named := string(b[from:from+key]) == string(headerBucket) && marked(get)
+			if h := (header{}); h.parse(get) == nil && (named || h.schema >= 2) {
 				return h, nil
 			}
 		}
