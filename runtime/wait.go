@@ -203,11 +203,12 @@ func stoppedOtherwise(s *journal.State) bool {
 	return s.Owner == "" && (s.Imported || s.Stopped != journal.StopWaiting || s.Late > 0 || s.Unconfirmed)
 }
 
+// unixNano is a time as an entry has it. The log knows no time before 1970, and takes 0 for none.
 func unixNano(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
-	return t.UnixNano()
+	return max(t.UnixNano(), 1)
 }
 
 // timeOf is the time of an entry's field, zero for 0.

@@ -105,6 +105,28 @@ func TestAShortSleepIsWaitedForAndIsNotTheCallsTime(t *testing.T) {
 	})
 }
 
+// The log knows no time before 1970, and takes 0 for none.
+func TestASleepUntilBefore1970WakesAtOnce(t *testing.T) {
+	for _, until := range []int64{-1, -1 << 63} {
+		req := encoded(t, toolabi.SleepRequest{Until: until})
+		m := newMachine(t, map[string]tool{"nap": func(g *guest, _ string) string {
+			g.must(toolabi.FuncSleep, req)
+			return `"rested"`
+		}})
+		if _, err := m.drive(m.start(nil), steps("nap")); err != nil {
+			t.Errorf("until %d: %v", until, err)
+		}
+	}
+	for _, when := range []time.Time{time.Unix(0, 0), time.Unix(-1, 0)} {
+		m := newMachine(t, nil)
+		if _, err := m.drive(m.start(nil), func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+			return nil, r.SleepUntil(ctx, "s", when)
+		}); err != nil {
+			t.Errorf("a driver until %s: %v", when.UTC(), err)
+		}
+	}
+}
+
 func TestBranchesThatDoNotWaitGoOn(t *testing.T) {
 	m := newMachine(t, map[string]tool{
 		"nap":  napping(t, time.Hour),
