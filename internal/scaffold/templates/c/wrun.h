@@ -136,7 +136,7 @@ typedef struct wrun_field {
 	uint8_t key, kind;
 	bool optional; // left out when it is zero
 	uint16_t offset;
-	uint64_t most;                 // of a WRUN_UINT
+	uint64_t most;                 // of a WRUN_UINT; of a WRUN_POINTER 1 where an empty map is something else than none
 	const struct wrun_message *of; // what a WRUN_LIST has, or a WRUN_POINTER leads to
 } wrun_field;
 
@@ -923,6 +923,7 @@ static inline bool wrun_read_field(wrun_reader *r, const wrun_field *f, uint8_t 
 			return wrun_stop(r, WRUN_NO_ROOM);
 		}
 		memcpy(to, &of, sizeof of);
+		r->loose |= f->optional && n == 0 && f->most == 0;
 		return wrun_read_map(r, f->of, of, n);
 	}
 	}

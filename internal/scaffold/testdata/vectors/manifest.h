@@ -118,6 +118,6 @@ static const wrun_field wrun_manifest_fields[] = {
 	WRUN_MAY(wrun_manifest, 4, WRUN_LIST, capabilities, 0, &wrun_capability_message),
 	WRUN_MAY(wrun_manifest, 5, WRUN_POINTER, limits, 0, &wrun_limits_message),
 	WRUN_MAY(wrun_manifest, 6, WRUN_TEXT, description, 0, NULL),
-	WRUN_MAY(wrun_manifest, 7, WRUN_POINTER, command, 0, &wrun_command_message),
+	WRUN_MAY(wrun_manifest, 7, WRUN_POINTER, command, 1, &wrun_command_message),
 };
 WRUN_MESSAGE(manifest);
