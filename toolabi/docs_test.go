@@ -1,7 +1,6 @@
 package toolabi_test
 
 import (
-	"encoding/hex"
 	"fmt"
 	"os"
 	"reflect"
@@ -93,6 +92,30 @@ func TestDocsDescribeEveryFunctionInOrder(t *testing.T) {
 		section, _, _ = strings.Cut(section, "\n##")
 		if got := strings.Contains(section, "Needs a capability"); got != f.Capability {
 			t.Errorf("%s: the text says that it needs a capability: %v, want %v", f.Name, got, f.Capability)
+		}
+	}
+}
+
+func TestDocsGiveTheMessagesOfEveryFunction(t *testing.T) {
+	table := rows(t, abiDoc(t), "function")
+	if len(table) != len(toolabi.Functions) {
+		t.Fatalf("the table has %d functions, there are %d", len(table), len(toolabi.Functions))
+	}
+	missing := map[string]bool{}
+	for name := range messages {
+		missing[name] = strings.HasSuffix(name, "Request") || strings.HasSuffix(name, "Reply")
+	}
+	missing["Request"], missing["Reply"] = false, false
+	for i, f := range toolabi.Functions {
+		capability := map[bool]string{true: "yes", false: "no"}[f.Capability]
+		if row := table[i]; !slices.Equal(row[:3], []string{f.Name, f.Class.String(), capability}) || messages[row[3]] == nil || messages[row[4]] == nil {
+			t.Errorf("row %d is %q, want %s, %s, %s and two messages", i+1, row, f.Name, f.Class, capability)
+		}
+		missing[table[i][3]], missing[table[i][4]] = false, false
+	}
+	for name, is := range missing {
+		if is {
+			t.Errorf("no function is said to have %s", name)
 		}
 	}
 }
@@ -318,70 +341,4 @@ func cddlType(t reflect.Type) string {
 		return "[+ " + cddlType(t.Elem()) + "]"
 	}
 	return "unknown " + t.String()
-}
-
-var (
-	hexBlock   = regexp.MustCompile("(?ms)^```hex (\\w+) (\\d+)\n(.*?)^```$")
-	hexComment = regexp.MustCompile(`;.*|\s`)
-)
-
-func TestDocsGiveBytesThatAreMessages(t *testing.T) {
-	doc := allDocs(t)
-	blocks := hexBlock.FindAllStringSubmatch(doc, -1)
-	seen := map[string]bool{}
-	for _, m := range blocks {
-		name, length := m[1], m[2]
-		b, err := hex.DecodeString(hexComment.ReplaceAllString(m[3], ""))
-		if err != nil || strconv.Itoa(len(b)) != length {
-			t.Errorf("%s: %d bytes, want %s (%v)", name, len(b), length, err)
-			continue
-		}
-		if messages[name] == nil {
-			t.Errorf("%s is no message", name)
-			continue
-		}
-		if err := toolabi.Decode(b, messages[name]()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if name == "Manifest" {
-			if _, err := toolabi.ParseManifest(b); err != nil {
-				t.Error(err)
-			}
-		}
-		seen[name+" "+length] = true
-	}
-	// The lengths that the text around the bytes speaks of.
-	for want, text := range map[string]string{
-		"Request 56": "`wrun_invoke(56)`", "HTTPRequest 115": "`http_send(ptr, 115)`", "HTTPReply 54": "It returns 54,",
-		"Error 98": "it would have returned -98,", "Reply 16": "`output_write(ptr, 16) = 0`",
-	} {
-		if !seen[want] || !strings.Contains(doc, text) {
-			t.Errorf("the example lacks %s or %q", want, text)
-		}
-	}
-}
-
-// What the documentation declares in C is what a guest declares that was compiled; http_send is declared as all its like.
-func TestTheCOfTheDocumentationIsThatOfAGuest(t *testing.T) {
-	guest, err := os.ReadFile("../internal/wasmtest/guests/keeper_c/keeper.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, block, _ := strings.Cut(abiDoc(t), "```c\n")
-	block, _, _ = strings.Cut(block, "```")
-	like := strings.NewReplacer(`"http_send"`, `"log"`, " http_send(", " wrun_log(", "req_ptr", "ptr", "req_len", "len")
-	compiled := strings.Join(strings.Fields(string(guest)), " ")
-	lines := 0
-	for line := range strings.Lines(block) {
-		declared := strings.TrimSuffix(strings.Join(strings.Fields(like.Replace(line)), " "), ";")
-		if declared == "" {
-			continue
-		}
-		if lines++; !strings.Contains(compiled, declared) {
-			t.Errorf("the guest does not have %s", declared)
-		}
-	}
-	if lines < 8 {
-		t.Errorf("found %d lines", lines)
-	}
 }
