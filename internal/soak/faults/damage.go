@@ -183,7 +183,11 @@ func (b *bench) damage(ctx context.Context, row *Row, s *sample, i int, r *rand.
 	if !bytes.Equal(spoiled, s.bytes) {
 		landed = 1
 	}
-	row.add(fmt.Sprintf("trial %d of seed: %s", i, name), landed, nil, check(kindDamage, &l))
+	wrong := check(kindDamage, &l)
+	row.add(fmt.Sprintf("trial %d of seed: %s", i, name), landed, nil, wrong)
+	if len(wrong) > 0 {
+		return os.WriteFile(filepath.Join(s.dir, fmt.Sprintf("trial-%d.db", i)), spoiled, 0o600)
+	}
 	return nil
 }
 

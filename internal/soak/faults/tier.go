@@ -70,7 +70,11 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		t.Fast = filepath.Join(t.Dir, "fast")
 		if dir, err := os.MkdirTemp("/dev/shm", "wrun-faults-"); err == nil {
 			t.Fast = dir
-			defer os.RemoveAll(dir)
+			defer func() {
+				if t.report.Err() == nil { // what disagrees names what is in it
+					os.RemoveAll(dir)
+				}
+			}()
 		}
 	}
 	t.cache = filepath.Join(t.Dir, "cache")
