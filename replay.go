@@ -8,27 +8,20 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/journal/boltdb"
 	"github.com/wrun-dev/wrun/runtime"
-	"github.com/wrun-dev/wrun/runtime/sandbox"
 )
 
 // Replay enters the modules of a run's calls once more, answers them from the log, and says what each does differently. Nothing is
 // executed, written or claimed. See runtime.Engine.Replay; opts.Tools are modules that were added.
 func (h *Host) Replay(ctx context.Context, run string, opts runtime.ReplayOptions) iter.Seq2[runtime.Replayed, error] {
 	return func(yield func(runtime.Replayed, error) bool) {
-		places := places{host: h, of: map[journal.Digest]*sandbox.Sandbox{}}
-		defer places.close()
-		if opts.Elsewhere == nil {
-			opts.Elsewhere = places.sandbox
-		}
 		h.mu.Lock()
 		from, unpacked := h.unpacked[run]
 		h.mu.Unlock()
 		if unpacked && opts.Invoker == nil {
 			var err error
-			if opts.Invoker, err = places.sandbox(ctx, from); err != nil {
+			if opts.Invoker, err = h.inJournal(ctx, from); err != nil {
 				yield(runtime.Replayed{}, err)
 				return
 			}
@@ -38,35 +31,6 @@ func (h *Host) Replay(ctx context.Context, run string, opts runtime.ReplayOption
 				return
 			}
 		}
-	}
-}
-
-// places are sandboxes in which modules start as in other journals.
-type places struct {
-	host *Host
-	of   map[journal.Digest]*sandbox.Sandbox
-}
-
-func (p places) sandbox(ctx context.Context, journal journal.Digest) (runtime.Invoker, error) {
-	if p.host.inside.Seed == journal {
-		return p.host.sandbox, nil
-	}
-	if s := p.of[journal]; s != nil {
-		return s, nil
-	}
-	cfg := p.host.inside
-	cfg.Seed = journal
-	s, err := sandbox.New(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	p.of[journal] = s
-	return s, nil
-}
-
-func (p places) close() {
-	for _, s := range p.of {
-		_ = s.Close(context.Background()) // no call is under way that could end with an error
 	}
 }
 

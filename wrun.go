@@ -45,7 +45,7 @@ type Config struct {
 	// Compiler says how modules are compiled that are not in the cache; its zero value compiles them in this process.
 	Compiler Compiler
 	// MemoryBudget is how much memory all calls together may hold, in bytes; 0 as sandbox.Config says. Calls that do not fit
-	// wait for others to end.
+	// wait for others to end. Calls that began in another journal, and are replayed or gone on with here, may hold as much again.
 	MemoryBudget uint64
 	// HTTP says how http_fetch and http_send reach the network.
 	HTTP hostfuncs.Config
@@ -84,7 +84,8 @@ type Host struct {
 	sandbox *sandbox.Sandbox
 	engine  *runtime.Engine
 	inside  sandbox.Config // of sandbox
-	dir     string         // removed by Close; "" for none
+	places  places
+	dir     string // removed by Close; "" for none
 
 	mu       sync.Mutex
 	modules  map[toolabi.Digest][]byte // guarded by mu: added, perhaps not yet stored
@@ -130,7 +131,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 		cfg.HTTP.Secrets = hostfuncs.NewVault(cfg.Secrets)
 	}
 	h.engine, err = runtime.New(runtime.Config{
-		Journal: h.journal, Invoker: h.sandbox, Funcs: hostfuncs.Standard(cfg.HTTP), Secrets: cfg.HTTP.Secrets,
+		Journal: h.journal, Invoker: h.sandbox, Elsewhere: h.inJournal, Funcs: hostfuncs.Standard(cfg.HTTP), Secrets: cfg.HTTP.Secrets,
 		Drivers: cfg.Drivers, Policy: cfg.Policy, Observe: cfg.Observe, Rescue: cfg.Rescue,
 		RescueDir: filepath.Dir(h.journal.Path()), RunQuota: cfg.RunQuota, JournalQuota: cfg.JournalQuota,
 	})
@@ -141,7 +142,7 @@ func (h *Host) join(ctx context.Context, cfg Config) error {
 func (h *Host) Close() error {
 	var errs []error
 	if h.sandbox != nil {
-		errs = append(errs, h.sandbox.Close(context.Background()))
+		errs = append(errs, h.places.close(), h.sandbox.Close(context.Background()))
 	}
 	errs = append(errs, h.journal.Close())
 	if h.dir != "" {

@@ -109,7 +109,11 @@ func (r *Run) entering(o op) func(context.Context, *journal.Entry) (outcome, err
 
 // enter runs the module for one call. What the log holds of the inside of the call is answered from there.
 func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool toolabi.Tool, input []byte, intent *journal.Entry) (outcome, error) {
-	if err := r.prepare(ctx, module); err != nil {
+	with, err := r.invoker(ctx, intent)
+	if err != nil {
+		return outcome{unsent: true}, r.notEntered(ctx, module, err)
+	}
+	if err := r.prepare(ctx, module, with); err != nil {
 		return outcome{unsent: true}, err
 	}
 	opaque := isEffect(intent.Class)
@@ -126,7 +130,7 @@ func (r *Run) enter(ctx context.Context, caller *frame, module Module, tool tool
 	defer func() { r.use(func(u *Usage) { u.Live += f.lived() }) }()
 	r.count(func(c *Counts) { c.Entered++ })
 	mounts := r.mountsOf(module, intent)
-	out, err := r.engine.cfg.Invoker.Invoke(ctx, f.invocation(input, intent, mounts), f.host)
+	out, err := with.Invoke(ctx, f.invocation(input, intent, mounts), f.host)
 	if failed := failpoint.Hit(failpoint.AfterGuest); failed != nil && err == nil {
 		err = failed
 	}
@@ -177,12 +181,27 @@ func (f *frame) says(printed []byte) {
 	}
 }
 
+// origin says in which other journal a call began, if in one; the id is zero where the log does not say.
+func (r *Run) origin(intent *journal.Entry) (id journal.Digest, elsewhere bool) {
+	r.log.view(func(h *journal.History, _ *journal.State) { id, elsewhere = h.Origin(intent.Seq) })
+	return id, elsewhere
+}
+
+// invoker is what enters the module of a call, as it was entered where the call began; nil where there is none.
+func (r *Run) invoker(ctx context.Context, intent *journal.Entry) (Invoker, error) {
+	from, _ := r.origin(intent)
+	if from.IsZero() || r.engine.cfg.Elsewhere == nil {
+		return r.engine.cfg.Invoker, nil
+	}
+	return r.engine.cfg.Elsewhere(ctx, from)
+}
+
 // prepare returns when a module can be entered at once.
-func (r *Run) prepare(ctx context.Context, module Module) error {
-	if r.engine.cfg.Invoker == nil {
+func (r *Run) prepare(ctx context.Context, module Module, with Invoker) error {
+	if with == nil {
 		return &hostError{errors.New("this program cannot enter modules")}
 	}
-	if p, ok := r.engine.cfg.Invoker.(Preparer); ok {
+	if p, ok := with.(Preparer); ok {
 		if err := p.Prepare(ctx, module.Digest); err != nil {
 			return r.notEntered(ctx, module, err)
 		}

@@ -48,6 +48,9 @@ type Config struct {
 	Journal journal.Journal
 	// Invoker enters modules; without one no tool can be called.
 	Invoker Invoker
+	// Elsewhere returns what enters modules as they were entered in the journal of another id, for calls that began there: what a
+	// module sees of randomness while it starts depends on it. nil leaves them to Invoker.
+	Elsewhere func(ctx context.Context, journal journal.Digest) (Invoker, error)
 	// Funcs are the host functions that tools may use.
 	Funcs []hostfuncs.Func
 	// Drivers are the drivers by name, for runs that are resumed by their id alone.

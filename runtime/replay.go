@@ -21,11 +21,8 @@ type ReplayOptions struct {
 	Tools []Module
 	// Timeout bounds how long each call may compute where its own limit is longer; 0 leaves it at that.
 	Timeout time.Duration
-	// Invoker enters the modules; nil is that of the engine.
+	// Invoker enters the modules of calls that were made in this journal; nil is that of the engine.
 	Invoker Invoker
-	// Elsewhere returns what enters them as they were entered in the journal of another id, for the calls that were made there: what a
-	// module sees of randomness while it starts depends on it. nil leaves them to Invoker.
-	Elsewhere func(ctx context.Context, journal journal.Digest) (Invoker, error)
 }
 
 // ReplayVerdict says how a call that was entered once more compares with what the log holds of it.

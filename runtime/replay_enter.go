@@ -40,7 +40,7 @@ func (p *replaying) replay(ctx context.Context, step journal.Step) (Replayed, er
 		return res, nil
 	}
 	e.judge(ctx, &res)
-	if id, elsewhere := p.origin(past.Intent); elsewhere && id.IsZero() && res.Verdict.Differs() && !e.other && res.Why == "" {
+	if id, elsewhere := p.run.origin(past.Intent); elsewhere && id.IsZero() && res.Verdict.Differs() && !e.other && res.Why == "" {
 		res.Why = "it was imported by an older version, which did not note from which journal: a module that uses randomness while it starts is not the same here"
 	}
 	for i := range e.served {
@@ -129,7 +129,7 @@ func (p *replaying) entry(ctx context.Context, past *journal.Past) (*replayEntry
 		module = now
 		tool, _ = now.Manifest.Tool(tool.Name)
 	}
-	if e.with, err = p.invoker(ctx, intent); err != nil {
+	if e.with, err = p.run.invoker(ctx, intent); err != nil {
 		return nil, err
 	}
 	e.frame = p.run.newFrame(nil, module, tool, intent.Step)
@@ -138,21 +138,6 @@ func (p *replaying) entry(ctx context.Context, past *journal.Past) (*replayEntry
 		e.frame.limits.Limits = e.frame.limits.Tighten(toolabi.Limits{TimeoutMS: min(max, uint64(e.frame.limits.timeout().Milliseconds()))})
 	}
 	return e, nil
-}
-
-// origin says in which other journal a call was made, if in one; the id is zero where the log does not say.
-func (p *replaying) origin(intent *journal.Entry) (id journal.Digest, elsewhere bool) {
-	p.run.log.view(func(h *journal.History, _ *journal.State) { id, elsewhere = h.Origin(intent.Seq) })
-	return id, elsewhere
-}
-
-// invoker is what enters the module of a call, as it was entered where the call was made.
-func (p *replaying) invoker(ctx context.Context, intent *journal.Entry) (Invoker, error) {
-	from, _ := p.origin(intent)
-	if from.IsZero() || p.opts.Elsewhere == nil {
-		return p.opts.Invoker, nil
-	}
-	return p.opts.Elsewhere(ctx, from)
 }
 
 // judge enters the module and says how it compares.

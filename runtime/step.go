@@ -256,7 +256,7 @@ func (r *Run) attempt(ctx context.Context, o op, step journal.Step, before *jour
 		return r.execute(ctx, o, step, nil)
 	}
 	if o.enters() && isEffect(uint8(o.class)) { // what takes time comes first, since a crash behind the intent leaves it in doubt
-		if err := r.prepare(ctx, o.callee); err != nil {
+		if err := r.prepare(ctx, o.callee, r.engine.cfg.Invoker); err != nil {
 			return outcome{}, err
 		}
 		if err := r.mayBegin(ctx, o, step); err != nil {

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/wrun-dev/wrun/sdk"
@@ -14,6 +15,7 @@ func init() {
 	sdk.Module("till", "1.0.0", "Charges fees.", sdk.Need(toolabi.FuncHTTPSend, "to charge"))
 	sdk.Register(sdk.Tool[Sale, Receipt]{Name: "charge", Description: "Charges an amount and a fee.", Run: charge})
 	sdk.Register(sdk.Tool[struct{}, Lot]{Name: "draw", Description: "Says what was drawn when the module started.", Idempotency: sdk.Pure, Run: draw})
+	sdk.Register(sdk.Tool[struct{}, Lot]{Name: "offer", Description: "Asks two people about what was drawn when the module started.", Run: offer})
 }
 
 func main() {}
@@ -60,4 +62,14 @@ func draw(context.Context, struct{}) (Lot, error) {
 		out.Keys = append(out.Keys, k)
 	}
 	return out, nil
+}
+
+// offer asks one person and then another whether they want what was drawn.
+func offer(context.Context, struct{}) (Lot, error) {
+	for _, who := range []string{"the first", "the second"} {
+		if _, err := sdk.Approve(toolabi.ApproveRequest{Text: fmt.Sprintf("%d for %s", lot, who)}); err != nil {
+			return Lot{}, err
+		}
+	}
+	return Lot{Number: lot}, nil
 }
