@@ -139,22 +139,3 @@ func TestASampleIsTheSameForItsSeed(t *testing.T) {
 		first = r
 	}
 }
-
-// The bundled tools that act in the world.
-func TestNoBundledToolIsTakenForALiar(t *testing.T) {
-	for dir, cases := range map[string]string{"tools/payments": "testdata/payments.yaml", "tools/mailer": "testdata/mailer.yaml"} {
-		f, b := casesIn(t, cases), benchOf(t, dir)
-		for _, c := range f.Cases {
-			t.Run(c.Name, func(t *testing.T) {
-				res, err := b.Run(t.Context(), f, c)
-				if err != nil || !res.Passed() {
-					t.Fatalf("%v %q", err, res.Failures)
-				}
-				r := crash(t, b, f, c)
-				if len(r.Lies) > 0 || r.Repeated+r.Lost > 0 || r.Moments == 0 || len(r.Notes) > 0 {
-					t.Errorf("%d lies, %+v", len(r.Lies), r)
-				}
-			})
-		}
-	}
-}
