@@ -94,7 +94,7 @@ func (s *crashtestSubject) spec(job crashtest.Job) (runtime.Spec, error) {
 	}
 	grants := s.grants
 	if !s.given {
-		grants = crashtest.Grants(manifests, job.Offer, job.Dir)
+		grants = job.Offer.Grants(manifests)
 	}
 	if s.agent != nil {
 		spec, err := s.agent.Spec(string(s.input), modules, grants, s.limits)

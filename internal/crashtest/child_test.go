@@ -102,7 +102,7 @@ func child(subject string) (err error) {
 }
 
 func specOf(subject string, job crashtest.Job) (runtime.Spec, error) {
-	grants := crashtest.Grants([]toolabi.Manifest{shopModule.Manifest}, job.Offer, job.Dir)
+	grants := job.Offer.Grants([]toolabi.Manifest{shopModule.Manifest})
 	if subject != "agent" {
 		return runtime.Spec{
 			Driver: plan.Name, Version: plan.Version, Plan: []byte(plans[subject]), Input: []byte(`{}`), Modules: []runtime.Module{shopModule}, Grants: grants,

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/offer"
 	"github.com/wrun-dev/wrun/internal/world"
 	"github.com/wrun-dev/wrun/journal"
 )
@@ -24,17 +24,9 @@ type Job struct {
 	// Approvals are the answers of people, as in world.World.
 	Approvals []world.Approval `json:"approvals,omitempty"`
 	// Offer is what the run may be granted out of the world.
-	Offer Offer `json:"offer"`
+	Offer offer.Offer `json:"offer"`
 	// Dir is the directory of the trial: the journal and the run's files are below it.
 	Dir string `json:"dir"`
-}
-
-// Offer is what a world has to grant.
-type Offer struct {
-	Origins []string            `json:"origins,omitempty"`
-	Secrets []string            `json:"secrets,omitempty"` // their names
-	Config  map[string]string   `json:"config,omitempty"`
-	Mail    hostfuncs.MailGrant `json:"mail,omitzero"`
 }
 
 // Doubt is an effect of which a process does not know whether it took place.

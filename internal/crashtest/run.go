@@ -11,6 +11,7 @@ import (
 
 	"github.com/wrun-dev/wrun/drivers/agent/script"
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/offer"
 	"github.com/wrun-dev/wrun/internal/world"
 	"github.com/wrun-dev/wrun/journal"
 )
@@ -50,7 +51,7 @@ var ErrNoTrial = errors.New("there is no such trial")
 // run is one use of Test.
 type run struct {
 	cfg   Config
-	offer Offer
+	offer offer.Offer
 	base  struct {
 		*Trial
 		came came

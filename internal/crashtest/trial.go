@@ -82,6 +82,7 @@ func (r *run) play(ctx context.Context, n int, name string, kills []Place) (_ *T
 	}
 	defer func() { err = errors.Join(err, live.Close()) }()
 	job := Job{World: live.Remote(), Clock: r.cfg.World.At(), Approvals: r.cfg.World.Approvals, Offer: r.offer, Dir: t.dir}
+	job.Offer.Workspace = Workspace(t.dir)
 	if r.cfg.Script != nil {
 		fake, err := fakemodel.Start(fakemodel.Config{Script: r.cfg.Script})
 		if err != nil {
