@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/wrun-dev/wrun/drivers/agent"
@@ -19,7 +20,7 @@ func (a *app) detail(format string, args ...any) {
 
 // observe writes a line for each moment of a step under -v. Tools' warnings and errors are always shown.
 func (a *app) observe(ev runtime.Event) {
-	what := toolabi.CleanLine(ev.Name+" "+ev.Text, 300)
+	what := toolabi.CleanLine(strings.TrimSpace(ev.Name+" "+ev.Text), 300)
 	switch ev.Phase {
 	case runtime.Begun:
 		a.detail("  %-12s %-9s %s", ev.Step, "begun", what)
