@@ -117,7 +117,10 @@ with the command that makes this one trial again; its journal is kept.
 An effect that is done twice is most often one whose tool says that it may be: a tool that is
 declared idempotent or keyed is called again, and here the provider did it again. Declare what
 is true of the provider, or let the world say that it knows keys ("dedupe"). What is lost, or
-ends otherwise, is a fault of wrun or of a tool that keeps something to itself.`}
+ends otherwise, is a fault of wrun or of a tool that keeps something to itself.
+
+A run that fails also when nobody disturbs it has this code too, whatever came of the trials: what
+comes behind the failure was not tested. Let its world answer so that it succeeds.`}
 
 	codeToolchain = code{"W0117", exitUsage, "a part of the compiler is missing", `
 Tools in Go are built with the go command. Tools in C are built with clang, its linker wasm-ld,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -84,7 +85,7 @@ func (a *app) failedTrial(rep *crashtest.Report, t *crashtest.Trial, again strin
 	fmt.Fprintf(&b, "  log      without a death: %s\n", logText(rep.Base.Log))
 	fmt.Fprintf(&b, "           now:             %s\n", logText(t.Log))
 	fmt.Fprintf(&b, "  journal  %s\n", t.Journal)
-	fmt.Fprintf(&b, "  again    %s%d\n", a.cmd(again), t.N)
+	fmt.Fprintf(&b, "  again    %s%d\n", a.cmdWithoutJournal(again), t.N)
 	return b.String()
 }
 
@@ -120,13 +121,19 @@ func logText(log []crashtest.Line) string {
 	return strings.Join(words, ", ")
 }
 
-// crashtestVerdict is the error of a test that has found something.
+// crashtestVerdict is the error of a test that has found something, or whose run fails in any case: then hardly anything was tested.
 func crashtestVerdict(rep *crashtest.Report) error {
-	failed := len(rep.Failed())
-	if failed == 0 {
+	var said []string
+	if why := rep.Base.Failure(); why != "" {
+		said = append(said, "the run fails also when nobody disturbs it: "+toolabi.CleanLine(why, 300))
+	}
+	if failed := len(rep.Failed()); failed > 0 {
+		s := rep.Sum()
+		said = append(said, fmt.Sprintf("%d of %d trials: %s repeated, %d lost, %d ended otherwise",
+			failed, s.Kills, number(uint64(s.Repeated), "effect", "effects"), s.Lost, s.Differs))
+	}
+	if len(said) == 0 {
 		return nil
 	}
-	s := rep.Sum()
-	return &codedError{codeCrashtest, fmt.Errorf("%d of %d trials: %s repeated, %d lost, %d ended otherwise",
-		failed, s.Kills, number(uint64(s.Repeated), "effect", "effects"), s.Lost, s.Differs)}
+	return &codedError{codeCrashtest, errors.New(strings.Join(said, "; "))}
 }

@@ -107,14 +107,18 @@ func (a *app) nextOfRun(c code, run string) string {
 
 // cmd is a command to type next, with the same configuration and journal.
 func (a *app) cmd(rest string) string {
-	words := "wrun "
-	if a.configDir != "" {
-		words += "--config " + quoted(a.configDir) + " "
-	}
 	if a.journalPath != "" {
-		words += "--journal " + quoted(a.journalPath) + " "
+		rest = "--journal " + quoted(a.journalPath) + " " + rest
 	}
-	return words + rest
+	return a.cmdWithoutJournal(rest)
+}
+
+// cmdWithoutJournal is a command to type next that no journal has a part in.
+func (a *app) cmdWithoutJournal(rest string) string {
+	if a.configDir != "" {
+		rest = "--config " + quoted(a.configDir) + " " + rest
+	}
+	return "wrun " + rest
 }
 
 // quoted is a word as a shell reads it.
