@@ -250,3 +250,34 @@ func TestAFoldedLogThatCannotBeReadIsNotPassedOver(t *testing.T) {
 		t.Errorf("begin it again: %v, want %v", err, journal.ErrDamaged)
 	}
 }
+
+// A run whose folded log has lost its key is not one that does not exist: what was executed in it would be executed again.
+func TestARunWithoutItsFoldedLogIsDamaged(t *testing.T) {
+	j := fill(t, t.TempDir(), 2)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, j.Path(), func(tx *bbolt.Tx) error { return tx.Bucket([]byte("states")).Delete([]byte("run-1")) })
+	j = open(t, j.Path())
+	defer j.Close()
+	var listed error
+	for _, err := range j.List(t.Context(), journal.Query{Run: "run-1"}) {
+		listed = err
+	}
+	if !errors.Is(listed, journal.ErrDamaged) {
+		t.Errorf("list: %v, want %v", listed, journal.ErrDamaged)
+	}
+	for _, err := range j.Read(t.Context(), "run-1", 0) {
+		if !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("read: %v, want %v", err, journal.ErrDamaged)
+		}
+	}
+	if err := j.Append(t.Context(), "run-1", 0, created()); !errors.Is(err, journal.ErrDamaged) {
+		t.Errorf("begin it again: %v, want %v", err, journal.ErrDamaged)
+	}
+	for _, err := range j.Read(t.Context(), "run-", 0) { // of which there are no entries
+		if !errors.Is(err, journal.ErrNotFound) {
+			t.Errorf("read a run that is not there: %v, want %v", err, journal.ErrNotFound)
+		}
+	}
+}

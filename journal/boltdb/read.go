@@ -125,13 +125,29 @@ func readState(tx *bbolt.Tx, run string) (*journal.State, error) {
 	}
 	v := tx.Bucket(statesBucket).Get([]byte(run))
 	if v == nil {
-		return none, nil
+		return none, stateless(tx, run)
 	}
 	s, err := decodeState([]byte(run), v)
 	if err != nil && brokenBadRecord {
 		return none, nil
 	}
 	return s, err
+}
+
+// stateless is what is wrong with a run that has no folded log, nil where it has no entries either, or is being removed or imported.
+func stateless(tx *bbolt.Tx, run string) error {
+	first := entryKey(run, 0)
+	k, _ := tx.Bucket(entriesBucket).Cursor().Seek(first)
+	if len(k) != len(first) || !bytes.HasPrefix(k, first[:len(run)+1]) {
+		return nil
+	}
+	if gone := tx.Bucket(goneBucket); gone != nil && gone.Get([]byte(run)) != nil {
+		return nil
+	}
+	if imports := tx.Bucket(importsBucket); imports != nil && imports.Get([]byte(run)) != nil {
+		return nil
+	}
+	return fmt.Errorf("%w: run %s: there are entries of it, and no folded log", journal.ErrDamaged, run)
 }
 
 func decodeState(run, v []byte) (*journal.State, error) {
