@@ -67,6 +67,10 @@ func newAnswer(a *app, yes bool, verb, short, long string) *cobra.Command {
 
 func (a *app) answer(ctx context.Context, run string, step journal.Step, answer runtime.Answer) error {
 	return a.with(ctx, false, func(h *wrun.Host) error {
+		run, err := a.runTaken(ctx, h, run)
+		if err != nil {
+			return err
+		}
 		if err := h.Answer(ctx, run, step, answer); err != nil {
 			return &runError{run, err}
 		}

@@ -99,7 +99,7 @@ func namesBundle(run string) bool {
 	return (strings.ContainsAny(run, `/\`) || strings.HasSuffix(run, ".wrun")) && bundle.Is(run)
 }
 
-// reading is with for what looks at one run, which can also be named by the file of a bundle. That is unpacked into a directory of its
+// reading is with for what looks at one run, which can also be named by the beginning of its id, or by the file of a bundle. That is unpacked into a directory of its
 // own, which is removed again. f is given the run's id.
 func (a *app) reading(ctx context.Context, run string, f func(h *wrun.Host, run string) error) (err error) {
 	return a.looking(ctx, run, wrun.Config{}, f)
@@ -111,7 +111,13 @@ func (a *app) looking(ctx context.Context, run string, cfg wrun.Config, f func(h
 		if strings.ContainsAny(run, `/\`) { // no run has such an id
 			return a.noBundle(run)
 		}
-		err := a.opened(ctx, cfg, func(h *wrun.Host) error { return f(h, run) })
+		err := a.opened(ctx, cfg, func(h *wrun.Host) error {
+			id, err := a.runArg(ctx, h, run)
+			if err != nil {
+				return err
+			}
+			return f(h, id)
+		})
 		if strings.HasSuffix(run, ".wrun") && (errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrNoJournal)) {
 			if wrong := a.noBundle(run); !errors.Is(wrong, fs.ErrNotExist) {
 				return wrong

@@ -28,7 +28,13 @@ still be settled. What has happened stays as it is: "wrun rollback RUN" undoes i
 			if by == "" {
 				by = userName()
 			}
-			return a.with(c.Context(), false, func(h *wrun.Host) error { return a.cancel(c.Context(), h, args[0], by, why) })
+			return a.with(c.Context(), false, func(h *wrun.Host) error {
+				run, err := a.runTaken(c.Context(), h, args[0])
+				if err != nil {
+					return err
+				}
+				return a.cancel(c.Context(), h, run, by, why)
+			})
 		},
 	}
 	c.Flags().StringVar(&why, "note", "", "why, for the log")

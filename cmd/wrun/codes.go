@@ -122,6 +122,11 @@ ends otherwise, is a fault of wrun or of a tool that keeps something to itself.
 A run that fails also when nobody disturbs it has this code too, whatever came of the trials: what
 comes behind the failure was not tested. Let its world answer so that it succeeds.`}
 
+	codeAmbiguous = code{"W0127", exitUsage, "which run is meant is not clear", `
+A run can be named by the beginning of its id, as long as no other id begins so. Several do here;
+they are listed, ten at most. Nothing was done. Give more of the id. An id that is given whole always
+means its own run, also where others begin with it, and one with a ~ in it, such as that of a
+rollback, is meant only when the ~ is given.`}
 	codeToolchain = code{"W0117", exitUsage, "a part of the compiler is missing", `
 Tools in Go are built with the go command. Tools in C are built with clang, its linker wasm-ld,
 wasi-libc, and the part of compiler-rt that is for wasm32; Debian and Ubuntu have them in the
@@ -457,7 +462,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeDeclaration, codeCrashtest,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeDeclaration, codeCrashtest, codeAmbiguous,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

@@ -33,11 +33,15 @@ became of the first one. Costs need prices in the agent's file; without them tok
 				if all {
 					return a.costOfAll(c.Context(), h)
 				}
-				l, err := costOf(c.Context(), h, args[0])
+				run, err := a.runArg(c.Context(), h, args[0])
 				if err != nil {
-					return &runError{args[0], err}
+					return err
 				}
-				return a.printCost(args[0], l)
+				l, err := costOf(c.Context(), h, run)
+				if err != nil {
+					return &runError{run, err}
+				}
+				return a.printCost(run, l)
 			})
 		},
 	}

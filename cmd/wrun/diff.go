@@ -27,6 +27,9 @@ The exit code is 6 when they differ.`,
 			var sides [2]*side
 			for i, named := range args {
 				err := a.reading(c.Context(), named, func(h *wrun.Host, run string) (err error) {
+					if !namesBundle(named) {
+						named = run
+					}
 					sides[i], err = readSide(c.Context(), h, named, run)
 					return err
 				})

@@ -22,15 +22,16 @@ The file holds what the run was given and what came of it. It is readable by its
 		Example: "  wrun export invoice-7\n  wrun show invoice-7.wrun",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			file := args[0] + ".wrun"
-			if len(args) == 2 {
-				file = args[1]
-			}
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
+				run, err := a.runArg(c.Context(), h, args[0])
+				if err != nil {
+					return err
+				}
+				file := append(args, run+".wrun")[1]
 				told, done := meter(a, copied("exporting", 0))
 				var counts bundle.Counts
-				err := a.writeBundle(c, file, force, func(w io.Writer) (err error) {
-					counts, err = h.Export(c.Context(), args[0], w, boltdb.CopyOptions{Progress: told})
+				err = a.writeBundle(c, file, force, func(w io.Writer) (err error) {
+					counts, err = h.Export(c.Context(), run, w, boltdb.CopyOptions{Progress: told})
 					return err
 				})
 				done()

@@ -43,16 +43,20 @@ to. The run itself stays as it is. It may be closed, failed or cancelled: a fork
 				return usage(c, "--note has to be UTF-8")
 			}
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				plan, err := h.PlanFork(c.Context(), args[0], journal.Step(at))
+				run, err := a.runTaken(c.Context(), h, args[0])
 				if err != nil {
-					return &runError{args[0], err}
+					return err
+				}
+				plan, err := h.PlanFork(c.Context(), run, journal.Step(at))
+				if err != nil {
+					return &runError{run, err}
 				}
 				if len(plan.Again) > 0 && !yes {
 					if err := a.agree(c, "These happened in the run, or may have, and would happen again in the copy:", plan.Again); err != nil {
 						return err
 					}
 				}
-				return a.fork(c.Context(), h, args[0], journal.Step(at), id, why)
+				return a.fork(c.Context(), h, run, journal.Step(at), id, why)
 			})
 		},
 	}

@@ -30,6 +30,10 @@ Those that are named, and those that are not finished, are found without looking
 				if removed {
 					return a.listRemoved(c.Context(), h, args)
 				}
+				named, err := a.runArgs(c.Context(), h, args)
+				if err != nil {
+					return err
+				}
 				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 				head := func(n int) {
 					if n == 0 && !a.json {
@@ -37,7 +41,7 @@ Those that are named, and those that are not finished, are found without looking
 					}
 				}
 				n := 0
-				for s, err := range listed(c.Context(), h.Journal(), args, unfinished) {
+				for s, err := range listed(c.Context(), h.Journal(), named, unfinished) {
 					if err == nil {
 						head(n)
 						err = a.listRun(h, rows, &s)

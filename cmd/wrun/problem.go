@@ -298,8 +298,11 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		ungranted *runtime.UngrantedError
 		secret    *runtime.SecretError
 		notIn     *runtime.NotInRunError
+		ambiguous *ambiguousError
 	)
 	switch {
+	case errors.As(err, &ambiguous):
+		return a.ambiguousProblem(ambiguous), true
 	case errors.As(err, &notIn):
 		return problem{code: codeUsage, next: a.cmd("show " + notIn.Run)}, true
 	case errors.As(err, &coded):

@@ -24,10 +24,14 @@ find. Nothing else is executed; "wrun resume RUN" goes on. Resuming asks them by
 				return usage(c, "say either RUN or --all")
 			}
 			return a.driving(c.Context(), false, func(h *wrun.Host) error {
-				if !all {
-					return a.reconciled(c.Context(), h, args[0])
+				if all {
+					return a.reconcileAll(c.Context(), h)
 				}
-				return a.reconcileAll(c.Context(), h)
+				run, err := a.runTaken(c.Context(), h, args[0])
+				if err != nil {
+					return err
+				}
+				return a.reconciled(c.Context(), h, run)
 			})
 		},
 	}

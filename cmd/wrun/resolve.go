@@ -109,6 +109,10 @@ func (v *verdict) check(c *cobra.Command, args []string) error {
 // settleRun records what is said about the whole run.
 func (a *app) settleRun(ctx context.Context, run string, v verdict) error {
 	return a.with(ctx, false, func(h *wrun.Host) error {
+		run, err := a.runTaken(ctx, h, run)
+		if err != nil {
+			return err
+		}
 		say, done, next := h.Acknowledge, "the late outcomes of run %s are acknowledged", "resume "
 		switch {
 		case v.confirm:
@@ -138,8 +142,11 @@ func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdi
 		}
 	}
 	return a.with(ctx, false, func(h *wrun.Host) error {
+		run, err := a.runTaken(ctx, h, run)
+		if err != nil {
+			return err
+		}
 		if v.yes {
-			var err error
 			if res.Reply, err = replyOf(ctx, h, run, step, text); err != nil {
 				return err
 			}

@@ -53,8 +53,12 @@ as they may, are left to a person: --max-steps and the like let one of them take
 				return a.driving(c.Context(), false, func(h *wrun.Host) error { return a.resumeDue(c.Context(), h, watch) })
 			}
 			return a.driving(c.Context(), false, func(h *wrun.Host) error {
-				res, err := a.driven(c.Context(), h, args[0], long, func() (runtime.Result, error) { return h.Drive(c.Context(), args[0], opts) })
-				return a.ended(args[0], res, err)
+				run, err := a.runTaken(c.Context(), h, args[0])
+				if err != nil {
+					return err
+				}
+				res, err := a.driven(c.Context(), h, run, long, func() (runtime.Result, error) { return h.Drive(c.Context(), run, opts) })
+				return a.ended(run, res, err)
 			})
 		},
 	}

@@ -38,7 +38,11 @@ and what no tool can undo is listed. Cancel a run that is not finished first.`,
 			}
 			opts.Grants = g
 			return a.driving(c.Context(), false, func(h *wrun.Host) error {
-				return a.rollback(c.Context(), h, args[0], why, opts, long)
+				run, err := a.runTaken(c.Context(), h, args[0])
+				if err != nil {
+					return err
+				}
+				return a.rollback(c.Context(), h, run, why, opts, long)
 			})
 		},
 	}
