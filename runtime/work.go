@@ -49,6 +49,9 @@ func (e *Engine) next(ctx context.Context, after string) (string, error) {
 	return "", nil
 }
 
+// CanGoOn says whether a run that nobody drives can be driven further now, without anybody saying something first.
+func (e *Engine) CanGoOn(s *journal.State) bool { return !s.Finished && e.canGoOn(s) }
+
 // canGoOn says whether a run can be driven now. A cancelled one can always be closed.
 func (e *Engine) canGoOn(s *journal.State) bool {
 	if s.Imported || !s.CancelAsked && e.waitsForSomebody(s) {

@@ -35,11 +35,12 @@ func newAnswer(a *app, yes bool, verb, short, long string) *cobra.Command {
 		Short:   short,
 		Long:    long,
 		Example: "  wrun " + verb + " invoice-7 charge --note 'checked against the order'",
-		Args:    cobra.ExactArgs(2),
+		Args:    a.orPick(cobra.ExactArgs(2)),
 		RunE: func(c *cobra.Command, args []string) error {
-			step := journal.Step(args[1])
-			if err := step.Validate(); err != nil {
-				return usage(c, "%v", err)
+			if len(args) == 2 {
+				if err := journal.Step(args[1]).Validate(); err != nil {
+					return usage(c, "%v", err)
+				}
 			}
 			if !utf8.ValidString(answer.Note + answer.By + answer.Shown) {
 				return usage(c, "the flags have to be UTF-8")
@@ -53,7 +54,7 @@ func newAnswer(a *app, yes bool, verb, short, long string) *cobra.Command {
 					return err
 				}
 			}
-			return a.answer(c.Context(), args[0], step, answer)
+			return a.answer(c.Context(), args, answer)
 		},
 	}
 	if yes {
@@ -65,9 +66,10 @@ func newAnswer(a *app, yes bool, verb, short, long string) *cobra.Command {
 	return c
 }
 
-func (a *app) answer(ctx context.Context, run string, step journal.Step, answer runtime.Answer) error {
+// answer answers the question that is named by a run and a step, or the one that somebody chooses.
+func (a *app) answer(ctx context.Context, named []string, answer runtime.Answer) error {
 	return a.with(ctx, false, func(h *wrun.Host) error {
-		run, err := a.runTaken(ctx, h, run)
+		run, step, err := a.stepOf(ctx, h, named, runtime.NeedAnswer)
 		if err != nil {
 			return err
 		}

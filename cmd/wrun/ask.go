@@ -29,8 +29,18 @@ func (e *notAskedError) Error() string {
 // ask asks somebody for a yes, and returns nil for one. Errors: a codedError for anything else; the cause of ctx's end when a
 // signal came before the answer.
 func (a *app) ask(ctx context.Context, question string) error {
+	answer, err := a.readLine(ctx, question+" [y/N] ")
+	if answer = strings.ToLower(answer); err == nil && answer != "y" && answer != "yes" {
+		err = &codedError{codeNotAgreed, errors.New("nothing was done")}
+	}
+	return err
+}
+
+// readLine asks for a line and returns it without the space around it; "" also where there is none. Errors: the cause of ctx's end when
+// a signal came before the line.
+func (a *app) readLine(ctx context.Context, question string) (string, error) {
 	a.saying.Lock()
-	fmt.Fprint(a.errOut, question+" [y/N] ")
+	fmt.Fprint(a.errOut, question)
 	a.saying.Unlock()
 	type reply struct {
 		line string
@@ -43,13 +53,13 @@ func (a *app) ask(ctx context.Context, question string) error {
 	}()
 	select {
 	case r := <-got:
-		if answer := strings.ToLower(strings.TrimSpace(r.line)); r.err == nil && (answer == "y" || answer == "yes") && ctx.Err() == nil {
-			return nil
+		if r.err == nil && ctx.Err() == nil {
+			return strings.TrimSpace(r.line), nil
 		}
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
-	return &codedError{codeNotAgreed, errors.New("nothing was done")}
+	return "", nil
 }

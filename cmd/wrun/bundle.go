@@ -112,7 +112,7 @@ func (a *app) looking(ctx context.Context, run string, cfg wrun.Config, f func(h
 			return a.noBundle(run)
 		}
 		err := a.opened(ctx, cfg, func(h *wrun.Host) error {
-			id, err := a.runArg(ctx, h, run)
+			id, err := a.runOf(ctx, h, run, anyRun)
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ func newCancel(a *app) *cobra.Command {
 		Long: `Cancel a run. It starts no further step; what is under way is finished and recorded by the process
 that drives it. Where nobody drives it, it is closed at once. Effects in doubt are named, and can
 still be settled. What has happened stays as it is: "wrun rollback RUN" undoes it.`,
-		Args: cobra.ExactArgs(1),
+		Args: a.orPick(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !utf8.ValidString(why + by) {
 				return usage(c, "the flags have to be UTF-8")
@@ -29,7 +29,7 @@ still be settled. What has happened stays as it is: "wrun rollback RUN" undoes i
 				by = userName()
 			}
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				run, err := a.runTaken(c.Context(), h, args[0])
+				run, err := a.runTaken(c.Context(), h, first(args), unfinished)
 				if err != nil {
 					return err
 				}

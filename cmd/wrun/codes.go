@@ -127,6 +127,10 @@ A run can be named by the beginning of its id, as long as no other id begins so.
 they are listed, ten at most. Nothing was done. Give more of the id. An id that is given whole always
 means its own run, also where others begin with it, and one with a ~ in it, such as that of a
 rollback, is meant only when the ~ is given.`}
+	codeNoChoice = code{"W0128", exitUsage, "no run was chosen", `
+On a terminal the run can be left out: the runs that the command could be about are listed, and one
+is chosen by its number or by the beginning of its id. None was, or there is none. Nothing was done.`}
+
 	codeToolchain = code{"W0117", exitUsage, "a part of the compiler is missing", `
 Tools in Go are built with the go command. Tools in C are built with clang, its linker wasm-ld,
 wasi-libc, and the part of compiler-rt that is for wasm32; Debian and Ubuntu have them in the
@@ -462,7 +466,7 @@ Something went wrong that has no code of its own. The message says what.`}
 // codes lists every code in order.
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
-	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeDeclaration, codeCrashtest, codeAmbiguous,
+	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeDeclaration, codeCrashtest, codeAmbiguous, codeNoChoice,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

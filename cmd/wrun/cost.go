@@ -26,14 +26,14 @@ it knew the request, and which requests may have been paid twice because nobody 
 became of the first one. Costs need prices in the agent's file; without them tokens are counted.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if all == (len(args) == 1) {
+			if all && len(args) == 1 || !all && len(args) == 0 && !a.canPick() {
 				return usage(c, "say either RUN or --all")
 			}
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
 				if all {
 					return a.costOfAll(c.Context(), h)
 				}
-				run, err := a.runArg(c.Context(), h, args[0])
+				run, err := a.runOf(c.Context(), h, first(args), agents)
 				if err != nil {
 					return err
 				}

@@ -20,14 +20,17 @@ and "wrun log" take such a file, and "wrun import" puts it into another journal.
 
 The file holds what the run was given and what came of it. It is readable by its owner alone.`,
 		Example: "  wrun export invoice-7\n  wrun show invoice-7.wrun",
-		Args:    cobra.RangeArgs(1, 2),
+		Args:    a.orPick(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				run, err := a.runArg(c.Context(), h, args[0])
+				run, err := a.runOf(c.Context(), h, first(args), anyRun)
 				if err != nil {
 					return err
 				}
-				file := append(args, run+".wrun")[1]
+				file := run + ".wrun"
+				if len(args) == 2 {
+					file = args[1]
+				}
 				told, done := meter(a, copied("exporting", 0))
 				var counts bundle.Counts
 				err = a.writeBundle(c, file, force, func(w io.Writer) (err error) {

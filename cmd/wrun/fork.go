@@ -25,7 +25,7 @@ before the step is taken with its results; from the step on everything is done a
 is resumed. Effects that took place and would take place once more are listed, and have to be agreed
 to. The run itself stays as it is. It may be closed, failed or cancelled: a fork is the way forward.`,
 		Example: "  wrun fork invoice-7 --at receipt --id invoice-7b",
-		Args:    cobra.ExactArgs(1),
+		Args:    a.orPick(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if at == "" {
 				return usage(c, "say from which step on: --at STEP")
@@ -43,7 +43,7 @@ to. The run itself stays as it is. It may be closed, failed or cancelled: a fork
 				return usage(c, "--note has to be UTF-8")
 			}
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
-				run, err := a.runTaken(c.Context(), h, args[0])
+				run, err := a.runTaken(c.Context(), h, first(args), anyRun)
 				if err != nil {
 					return err
 				}

@@ -24,9 +24,9 @@ func newLog(a *app) *cobra.Command {
 
 FILE is one that "wrun export" wrote, with a / in its path or .wrun at its end: it is looked at where it is,
 and imported nowhere.`,
-		Args: cobra.ExactArgs(1),
+		Args: a.orPick(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.reading(c.Context(), args[0], func(h *wrun.Host, run string) error {
+			return a.reading(c.Context(), first(args), func(h *wrun.Host, run string) error {
 				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 				for e, err := range h.Journal().Read(c.Context(), run, 0) {
 					if err != nil {

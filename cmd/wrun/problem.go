@@ -309,6 +309,9 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		if coded.code == codeConfig || coded.code == codeScript || coded.code == codeCases { // each mistake has a line
 			return problem{code: coded.code, title: err.Error()}, true
 		}
+		if coded.code == codeNoChoice {
+			return problem{code: coded.code, next: a.cmd("ls")}, true
+		}
 		return problem{code: coded.code}, true
 	case errors.As(err, &asked):
 		return problem{code: codeNotAgreed, next: asked.yes}, true

@@ -20,14 +20,14 @@ func newReconcile(a *app) *cobra.Command {
 find. Nothing else is executed; "wrun resume RUN" goes on. Resuming asks them by itself.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if all == (len(args) == 1) {
+			if all && len(args) == 1 || !all && len(args) == 0 && !a.canPick() {
 				return usage(c, "say either RUN or --all")
 			}
 			return a.driving(c.Context(), false, func(h *wrun.Host) error {
 				if all {
 					return a.reconcileAll(c.Context(), h)
 				}
-				run, err := a.runTaken(c.Context(), h, args[0])
+				run, err := a.runTaken(c.Context(), h, first(args), inDoubt)
 				if err != nil {
 					return err
 				}

@@ -39,7 +39,7 @@ as a diff.
 
 The exit code is 6 when something differs.`,
 		Example: "  wrun replay invoice-7\n  wrun replay invoice-7 --tool ./payments-2.wasm\n  wrun replay invoice-7.wrun --step charge --trace",
-		Args:    cobra.ExactArgs(1),
+		Args:    a.orPick(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("step") {
 				if err := journal.Step(flags.step).Validate(); err != nil {
@@ -53,7 +53,7 @@ The exit code is 6 when something differs.`,
 			if err != nil {
 				return err
 			}
-			return a.looking(c.Context(), args[0], cfg, func(h *wrun.Host, run string) error {
+			return a.looking(c.Context(), first(args), cfg, func(h *wrun.Host, run string) error {
 				opts, err := a.replayOptions(h, flags)
 				if err != nil {
 					return err

@@ -48,6 +48,17 @@ func (v *verdict) whole() (n int) {
 	return n
 }
 
+// fits says whether what is said about the whole run can be said of a run.
+func (v *verdict) fits(h *wrun.Host, s *journal.State) bool {
+	switch {
+	case v.seen:
+		return s.Late > 0
+	case v.confirm:
+		return s.Unconfirmed
+	}
+	return !s.Finished && !s.Imported && h.Status(s) != journal.Running
+}
+
 func newResolve(a *app) *cobra.Command {
 	var v verdict
 	c := &cobra.Command{
@@ -56,7 +67,7 @@ func newResolve(a *app) *cobra.Command {
 		Long:  resolveHelp,
 		Example: `  wrun resolve invoice-7 charge/1 --happened @reply.json --note "ch_123 in the dashboard"
   wrun resolve invoice-7 charge/1 --did-not-happen --note "not in the dashboard"`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: a.orPick(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			v.yes = c.Flags().Changed("happened")
 			if v.by == "" {
@@ -66,9 +77,9 @@ func newResolve(a *app) *cobra.Command {
 				return err
 			}
 			if v.whole() > 0 {
-				return a.settleRun(c.Context(), args[0], v)
+				return a.settleRun(c.Context(), first(args), v)
 			}
-			return a.settle(c.Context(), args[0], journal.Step(args[1]), v)
+			return a.settle(c.Context(), args, v)
 		},
 	}
 	f := c.Flags()
@@ -100,16 +111,18 @@ func (v *verdict) check(c *cobra.Command, args []string) error {
 	case v.yes && (v.now || v.newKey):
 		return usage(c, "--now and --new-key go with --did-not-happen")
 	}
-	if err := journal.Step(args[1]).Validate(); err != nil {
-		return usage(c, "%v", err)
+	if len(args) == 2 {
+		if err := journal.Step(args[1]).Validate(); err != nil {
+			return usage(c, "%v", err)
+		}
 	}
 	return nil
 }
 
 // settleRun records what is said about the whole run.
-func (a *app) settleRun(ctx context.Context, run string, v verdict) error {
+func (a *app) settleRun(ctx context.Context, given string, v verdict) error {
 	return a.with(ctx, false, func(h *wrun.Host) error {
-		run, err := a.runTaken(ctx, h, run)
+		run, err := a.runTaken(ctx, h, given, v.fits)
 		if err != nil {
 			return err
 		}
@@ -131,8 +144,8 @@ func (a *app) settleRun(ctx context.Context, run string, v verdict) error {
 // maxSaidReply is the longest reply as it is said, in bytes: the longest that is saved has its bytes in base64.
 const maxSaidReply = 2 * toolabi.MaxOutput
 
-// settle turns what a person says into what the tool is told, and records it.
-func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdict) error {
+// settle turns what a person says into what the tool is told, and records it of the step that is named, or that somebody chooses.
+func (a *app) settle(ctx context.Context, named []string, v verdict) error {
 	res := runtime.Resolution{Happened: v.yes, Now: v.now, NewKey: v.newKey, By: v.by, Note: v.note}
 	var text []byte
 	if v.yes {
@@ -142,7 +155,7 @@ func (a *app) settle(ctx context.Context, run string, step journal.Step, v verdi
 		}
 	}
 	return a.with(ctx, false, func(h *wrun.Host) error {
-		run, err := a.runTaken(ctx, h, run)
+		run, step, err := a.stepOf(ctx, h, named, runtime.NeedVerdict)
 		if err != nil {
 			return err
 		}

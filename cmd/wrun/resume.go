@@ -43,7 +43,7 @@ as they may, are left to a person: --max-steps and the like let one of them take
 			}
 			opts.Grants, opts.TakeOver = g, takeOver
 			switch {
-			case due == (len(args) == 1):
+			case due && len(args) == 1, !due && len(args) == 0 && !a.canPick():
 				return usage(c, "say either RUN or --due")
 			case watch && !due:
 				return usage(c, "--watch goes with --due")
@@ -53,7 +53,7 @@ as they may, are left to a person: --max-steps and the like let one of them take
 				return a.driving(c.Context(), false, func(h *wrun.Host) error { return a.resumeDue(c.Context(), h, watch) })
 			}
 			return a.driving(c.Context(), false, func(h *wrun.Host) error {
-				run, err := a.runTaken(c.Context(), h, args[0])
+				run, err := a.runTaken(c.Context(), h, first(args), goesOn)
 				if err != nil {
 					return err
 				}

@@ -23,7 +23,7 @@ func newRollback(a *app) *cobra.Command {
 for it, the last first, in a run of its own named RUN~rollback. What is in doubt is looked up first;
 while nobody knows whether an effect took place, nothing is undone. What did not happen is not undone,
 and what no tool can undo is listed. Cancel a run that is not finished first.`,
-		Args: cobra.ExactArgs(1),
+		Args: a.orPick(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			g, err := grants.grants(c)
 			if err != nil {
@@ -38,7 +38,7 @@ and what no tool can undo is listed. Cancel a run that is not finished first.`,
 			}
 			opts.Grants = g
 			return a.driving(c.Context(), false, func(h *wrun.Host) error {
-				run, err := a.runTaken(c.Context(), h, args[0])
+				run, err := a.runTaken(c.Context(), h, first(args), finished)
 				if err != nil {
 					return err
 				}

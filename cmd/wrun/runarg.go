@@ -78,10 +78,13 @@ func (a *app) runArgs(ctx context.Context, h *wrun.Host, given []string) (runs [
 	return runs, nil
 }
 
-// runTaken is runArg for what changes the run: it says which one that is, where the argument is not its id.
-func (a *app) runTaken(ctx context.Context, h *wrun.Host, given string) (string, error) {
-	run, err := a.runArg(ctx, h, given)
-	if err == nil && run != given {
+// runTaken is runOf for what changes the run: it says which one that is, where it was not given whole.
+func (a *app) runTaken(ctx context.Context, h *wrun.Host, given string, fit fits) (string, error) {
+	run, err := a.runOf(ctx, h, given, fit)
+	switch {
+	case err == nil && given == "":
+		a.say("run %s", run)
+	case err == nil && run != given:
 		a.say("%s is run %s", given, run)
 	}
 	return run, err

@@ -24,9 +24,9 @@ and imported nowhere.
 
 With --artifact the bytes of one of them are written to standard output, as they are; with --files the
 files of its workspace into a directory.`,
-		Args: cobra.ExactArgs(1),
+		Args: a.orPick(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.reading(c.Context(), args[0], func(h *wrun.Host, run string) error {
+			return a.reading(c.Context(), first(args), func(h *wrun.Host, run string) error {
 				switch {
 				case c.Flags().Changed("files"):
 					return a.writeFiles(c, h, run, files)
