@@ -239,7 +239,7 @@ func (h *Host) Start(ctx context.Context, run string, spec runtime.Spec) (begun 
 }
 
 // Run starts a run, or attaches to the one of this id that is made of the same, and drives it. Grants of spec that an
-// existing run does not have are added to it. Errors: as Start and Drive say.
+// existing run does not have are added to it, and so are labels. Errors: as Start and Drive say.
 func (h *Host) Run(ctx context.Context, run string, spec runtime.Spec, opts runtime.DriveOptions) (runtime.Result, error) {
 	begun, err := h.engine.Start(ctx, run, spec, h.bytesOf(spec), true)
 	if err != nil {
@@ -250,6 +250,11 @@ func (h *Host) Run(ctx context.Context, run string, spec runtime.Spec, opts runt
 			return runtime.Result{}, err
 		}
 		opts.Grants = opts.Grants.Union(spec.Grants)
+		if len(spec.Labels) > 0 {
+			if err := h.engine.Label(ctx, run, opts.By, spec.Labels); err != nil {
+				return runtime.Result{}, err
+			}
+		}
 	}
 	return h.engine.Drive(ctx, run, opts)
 }
@@ -338,6 +343,11 @@ func (h *Host) Confirm(ctx context.Context, run, by, why string) error {
 // runtime.Engine.Acknowledge.
 func (h *Host) Acknowledge(ctx context.Context, run, by, note string) error {
 	return h.engine.Acknowledge(ctx, run, by, note)
+}
+
+// Label gives a run labels, and takes some away; see runtime.Engine.Label.
+func (h *Host) Label(ctx context.Context, run, by string, set map[string]string, remove ...string) error {
+	return h.engine.Label(ctx, run, by, set, remove...)
 }
 
 // Cancel says that a run starts no further step. See runtime.Engine.Cancel.

@@ -45,7 +45,12 @@ func (s *State) judge(e Entry) error {
 	switch e.Kind {
 	case Created:
 		return judgeCreated(s.Run, e)
-	case Claimed, Cancel, Restored, Record:
+	case Record:
+		if e.labels() {
+			return s.judgeLabel(e)
+		}
+		return nil
+	case Claimed, Cancel, Restored:
 		return nil
 	case Released:
 		if e.Name == "" {

@@ -9,8 +9,8 @@ import (
 )
 
 // Schema is the version of the entry's layout that this package writes. It reads all that came before: 1 had no Due, no
-// Expires, no Approval and no Fuel.
-const Schema = 2
+// Expires, no Approval and no Fuel, and before 3 a record of the name label was no label.
+const Schema = 3
 
 var (
 	encMode = must(cbor.EncOptions{

@@ -101,7 +101,7 @@ func sealed(body []byte) []byte {
 
 func TestUnmarshalIsStrict(t *testing.T) {
 	minimal := "\xa4\x00\x01\x01\x00\x02\x00\x03\x01" // schema 1, position 0, time 0, created
-	for _, schema := range []string{"\x01", "\x02"} {
+	for _, schema := range []string{"\x01", "\x02", "\x03"} {
 		body := minimal[:2] + schema + minimal[3:]
 		if _, err := journal.Unmarshal(sealed([]byte(body)), journal.Digest{}); err != nil {
 			t.Fatalf("the smallest entry: %v", err)
@@ -130,8 +130,8 @@ func TestUnmarshalIsStrict(t *testing.T) {
 		"a huge array":                {"\xa5\x00\x01\x01\x00\x02\x00\x03\x01\x17\x9b\xff\xff\xff\xff\xff\xff\xff\xff", journal.ErrDamaged},
 		"deep":                        {"\xa5\x00\x01\x01\x00\x02\x00\x03\x01\x17" + strings.Repeat("\x81", 1000) + "\x00", journal.ErrDamaged},
 		"two joined":                  {minimal + minimal, journal.ErrDamaged},
-		"a newer schema":              {"\xa4\x00\x03\x01\x00\x02\x00\x03\x01", journal.ErrNewer},
-		"a newer schema, a new field": {"\xa5\x00\x03\x01\x00\x02\x00\x03\x01\x18\x63\x01", journal.ErrNewer},
+		"a newer schema":              {"\xa4\x00\x04\x01\x00\x02\x00\x03\x01", journal.ErrNewer},
+		"a newer schema, a new field": {"\xa5\x00\x04\x01\x00\x02\x00\x03\x01\x18\x63\x01", journal.ErrNewer},
 		"a newer kind":                {"\xa4\x00\x01\x01\x00\x02\x00\x03\x18\xfa", journal.ErrNewer},
 	} {
 		if _, err := journal.Unmarshal(sealed([]byte(c.body)), journal.Digest{}); !errors.Is(err, c.want) {

@@ -61,6 +61,8 @@ func (s *State) foldIntent(e Entry) {
 func (s *State) foldRecord(e Entry) {
 	o, open := s.Open[e.Step]
 	switch {
+	case e.labels():
+		s.foldLabel(e)
 	case e.Name == RecordAcknowledged:
 		s.Late = 0
 		s.cleared()

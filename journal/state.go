@@ -50,6 +50,8 @@ type State struct {
 	Woken bool `cbor:"22,keyasint,omitempty"`
 	// Imported says that the run is driven where it was exported from, and not here.
 	Imported bool `cbor:"23,keyasint,omitempty"`
+	// Labels are the run's labels, by their keys.
+	Labels map[string]string `cbor:"24,keyasint,omitempty"`
 }
 
 // Answer is what became of the question whether a step may begin.
@@ -162,6 +164,6 @@ func (s *State) Fuses() bool { return s.Crashes == 0 }
 // Clone returns a copy that shares nothing with s.
 func (s *State) Clone() *State {
 	c := *s
-	c.Open, c.Again, c.Asked = maps.Clone(s.Open), maps.Clone(s.Again), maps.Clone(s.Asked)
+	c.Open, c.Again, c.Asked, c.Labels = maps.Clone(s.Open), maps.Clone(s.Again), maps.Clone(s.Asked), maps.Clone(s.Labels)
 	return &c
 }

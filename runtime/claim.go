@@ -100,7 +100,7 @@ func (e *Engine) Status(s *journal.State) journal.Status {
 // take claims a run, unless its first commit already did, and returns the log with the claim. Who is slower than
 // another process judges again. A run that was finished meanwhile is returned as it is.
 func (e *Engine) take(ctx context.Context, l *loaded, force bool) (*loaded, error) {
-	if e.isMe(l.state.Owner) && l.state.Len == 2 {
+	if e.isMe(l.state.Owner) && l.state.Len == 2+uint64(len(l.state.Labels)) { // created, claimed and labels
 		if err := failpoint.Hit(failpoint.AfterAcquire); err != nil {
 			return nil, &hostError{err}
 		}

@@ -78,7 +78,7 @@ func ofTheWholeRun(e journal.Entry, owner string, cut bool) []journal.Entry {
 	switch {
 	case e.Kind == journal.Restored: // which ends the claim
 		return []journal.Entry{clean(e, owner), {Kind: journal.Claimed, Owner: owner, Time: e.Time}}
-	case e.Kind == journal.Record && (e.Name == journal.RecordAcknowledged || e.Name == journal.RecordConfirmed || (e.Name == RecordGrants || e.Name == RecordBudget) && !cut):
+	case e.Kind == journal.Record && (e.Name == journal.RecordAcknowledged || e.Name == journal.RecordConfirmed || e.Name == journal.RecordLabel || (e.Name == RecordGrants || e.Name == RecordBudget) && !cut):
 		return []journal.Entry{clean(e, owner)}
 	case e.Kind == journal.Record && (e.Name == journal.RecordImported || e.Name == journal.RecordOrigin):
 		// The copy is of this journal and can be driven; what it begins with was made in another one.

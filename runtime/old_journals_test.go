@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -131,13 +132,14 @@ func imported(t *testing.T, file string) {
 }
 
 // oldMachine has the tools of the journals of testdata/journals: pay reads the clock and sends once; ask and rest, of those since schema
-// 2, wait.
+// 2, wait; free does nothing, in those since schema 3.
 func oldMachine(t *testing.T) *machine {
 	return newMachine(t, map[string]tool{
 		"pay": func(g *guest, input string) string {
 			g.must(toolabi.FuncClock, "")
 			return `"` + g.must(toolabi.FuncHTTPSend, input) + `"`
 		},
+		"free": func(*guest, string) string { return `"free"` },
 		"ask": func(g *guest, _ string) string {
 			g.must(toolabi.FuncApprove, encoded(t, toolabi.ApproveRequest{Text: "go on?"}))
 			return `"yes"`
@@ -189,6 +191,9 @@ func TestWriteAJournalOfThisVersion(t *testing.T) {
 		}
 		p := m.process(store, nil)
 		spec, modules := m.spec(`{}`)
+		if run == "labelled" {
+			spec.Labels = map[string]string{"env": "test", "team": "b"}
+		}
 		if _, err := p.Start(t.Context(), run, spec, modules, true); err != nil {
 			t.Fatal(err)
 		}
@@ -205,6 +210,12 @@ func TestWriteAJournalOfThisVersion(t *testing.T) {
 	var uncertain *runtime.UncertainError
 	var waiting *runtime.WaitingError
 	if err := drive(j, "done", 0, payThree()); err != nil {
+		t.Error(err)
+	}
+	if err := drive(j, "labelled", 0, callOne("free")); err != nil {
+		t.Error(err)
+	}
+	if err := m.process(j, nil).Label(t.Context(), "labelled", "somebody", map[string]string{"team": "a"}); err != nil {
 		t.Error(err)
 	}
 	m.world.drop, m.world.dropOnly = 1, "2"
@@ -276,6 +287,11 @@ func goOnWith(t *testing.T, path string) {
 		}
 	}
 	waits(t, p, j)
+	for _, run := range []string{"done", "uncertain"} {
+		if err := p.Label(t.Context(), run, "somebody", map[string]string{"seen": "yes"}); err != nil {
+			t.Error(err)
+		}
+	}
 	if m.world.count("1") != 0 || m.world.count("2") != 0 || m.world.count("3") != 2 {
 		t.Errorf("effects %v", m.world.effects)
 	}
@@ -284,7 +300,7 @@ func goOnWith(t *testing.T, path string) {
 	}
 }
 
-// waits goes on with the runs that journals have since schema 2.
+// waits goes on with the runs that journals have since schema 2, and looks at the one that they have since schema 3.
 func waits(t *testing.T, p *process, j *boltdb.Journal) {
 	for s, err := range j.List(t.Context(), journal.Query{}) {
 		if err != nil {
@@ -301,6 +317,10 @@ func waits(t *testing.T, p *process, j *boltdb.Journal) {
 		case "slept":
 			if res, err := p.Drive(t.Context(), s.Run, callOne("rest")); err != nil || string(res.Output) != `"rested"` {
 				t.Errorf("slept: %s, %v", res.Output, err)
+			}
+		case "labelled":
+			if want := map[string]string{"env": "test", "team": "a"}; !maps.Equal(s.Labels, want) {
+				t.Errorf("labelled has the labels %v, want %v", s.Labels, want)
 			}
 		}
 	}

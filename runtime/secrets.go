@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/wrun-dev/wrun/hostfuncs"
 	"github.com/wrun-dev/wrun/journal"
@@ -145,7 +146,8 @@ func (e *Engine) secretInSpec(run string, spec *Spec) error {
 	if err != nil {
 		return err
 	}
-	for what, b := range map[string][]byte{"its plan": spec.Plan, "its input": spec.Input, "one of its grants": grants} {
+	labels := []byte(strings.Join(labelTexts(spec.Labels), "\n"))
+	for what, b := range map[string][]byte{"its plan": spec.Plan, "its input": spec.Input, "one of its grants": grants, "a label": labels} {
 		if name := e.cfg.Secrets.Find(b); name != "" {
 			return &SecretError{Run: run, What: what, Name: name}
 		}

@@ -26,6 +26,9 @@ type Spec struct {
 	Grants hostfuncs.Grants `cbor:"6,keyasint,omitzero"`
 	// Limits bound each call beside what the manifests say.
 	Limits toolabi.Limits `cbor:"7,keyasint,omitzero"`
+	// Labels are those that the run begins with; see Engine.Label. They are no part of what it is made of, and of a Spec that was read
+	// from a journal they are nil: journal.State has those that the run has now.
+	Labels map[string]string `cbor:"-"`
 }
 
 // Module is one module of a run, pinned by its digest. Its bytes are a blob of the journal.

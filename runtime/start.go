@@ -18,7 +18,7 @@ import (
 // With claim the first commit claims the run as well, for a caller that drives it at once.
 //
 // Errors: *OtherRunError when the id is taken by another run; *UngrantedError when a module wants a directory that is not
-// granted, *DirError when one that is cannot be used; *SecretError when it is made of something with a value in it; an error of journal.ValidateRun; the journal's own.
+// granted, *DirError when one that is cannot be used; *SecretError when it is made of something with a value in it; *LabelError; an error of journal.ValidateRun; the journal's own.
 func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[toolabi.Digest][]byte, claim bool) (begun bool, err error) {
 	if err := journal.ValidateRun(run); err != nil {
 		return false, err
@@ -30,6 +30,9 @@ func (e *Engine) Start(ctx context.Context, run string, spec Spec, modules map[t
 		return false, err
 	}
 	if err := spec.judgeGrants(); err != nil {
+		return false, err
+	}
+	if err := validateLabels(spec.Labels); err != nil {
 		return false, err
 	}
 	if err := e.secretInSpec(run, &spec); err != nil {
@@ -57,6 +60,10 @@ func (e *Engine) create(ctx context.Context, run string, spec Spec, by journal.E
 		return false, err
 	}
 	first := []journal.Entry{created}
+	for _, l := range labelEntries(&journal.State{}, spec.Labels, nil) {
+		l.Time = now
+		first = append(first, l)
+	}
 	if claim {
 		c, err := e.claim(now)
 		if err != nil {

@@ -21,6 +21,7 @@ func newAgent(a *app) *cobra.Command {
 	var id string
 	var grants grantFlags
 	var waits waitFlags
+	var labels labelFlags
 	var limits limitFlags
 	var budget budgetFlags
 	c := &cobra.Command{
@@ -54,6 +55,10 @@ either, because it is not the operator's.`,
 			if err != nil {
 				return err
 			}
+			named, err := labels.labels(c)
+			if err != nil {
+				return err
+			}
 			if opts.Budget, err = budget.budget(c); err != nil {
 				return err
 			}
@@ -81,6 +86,7 @@ either, because it is not the operator's.`,
 				if err != nil {
 					return &codedError{codeAgent, fmt.Errorf("%s: %w", args[0], err)}
 				}
+				spec.Labels = named
 				if err := sameAgent(c.Context(), h, run, &spec); err != nil {
 					return err
 				}
@@ -93,6 +99,7 @@ either, because it is not the operator's.`,
 	limits.add(c)
 	budget.add(c)
 	waits.add(c)
+	labels.add(c)
 	a.addQuotas(c)
 	return c
 }

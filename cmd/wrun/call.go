@@ -20,6 +20,7 @@ func newCall(a *app) *cobra.Command {
 	var id string
 	var grants grantFlags
 	var waits waitFlags
+	var labels labelFlags
 	var limits limitFlags
 	c := &cobra.Command{
 		Use:   "call MODULE NAME [JSON|@FILE|-]",
@@ -50,6 +51,10 @@ and may change one of them only where both say so.`,
 			if err != nil {
 				return err
 			}
+			named, err := labels.labels(c)
+			if err != nil {
+				return err
+			}
 			input, err := a.jsonInput(c.Context(), append(args[2:len(args):len(args)], "{}")[0])
 			if err != nil {
 				return err
@@ -72,7 +77,7 @@ and may change one of them only where both say so.`,
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: call.Name, Version: call.Version, Plan: []byte(m.Name + "." + args[1]),
-					Input: input, Modules: []runtime.Module{m}, Grants: begun, Limits: limits.limits(),
+					Input: input, Modules: []runtime.Module{m}, Grants: begun, Limits: limits.limits(), Labels: named,
 				}, g.flags, opts, long)
 			})
 		},
@@ -82,6 +87,7 @@ and may change one of them only where both say so.`,
 	grants.add(c)
 	limits.add(c)
 	waits.add(c)
+	labels.add(c)
 	a.addQuotas(c)
 	return c
 }

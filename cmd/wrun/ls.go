@@ -160,6 +160,9 @@ func runLine(h *wrun.Host, s *journal.State) map[string]any {
 		"run": s.Run, "status": h.Status(s), "driver": s.Driver, "steps": s.Steps, "entries": s.Len,
 		"began": stamp(s.Began), "last": stamp(s.Time), "in_doubt": orEmpty(s.InDoubt()), "late": s.Late,
 	}
+	if len(s.Labels) > 0 {
+		line["labels"] = s.Labels
+	}
 	if s.Crashes > 0 {
 		line["crashes"] = s.Crashes
 	}

@@ -323,6 +323,8 @@ func (a *app) inputProblem(err error) (problem, bool) {
 		return problem{code: codeUngranted, next: "the same command, with " + strings.Join(dirFlags(ungranted.Dirs), " "), unbegun: true}, true
 	case errors.As(err, &secret):
 		return problem{code: codeSecret}, true
+	case errors.As(err, new(*runtime.LabelError)):
+		return problem{code: codeUsage, next: "wrun label --help"}, true
 	case errors.Is(err, runtime.ErrNoInput):
 		return problem{code: codeUsage, next: "say it without --input"}, true
 	case errors.Is(err, runtime.ErrNoKey):

@@ -18,6 +18,7 @@ func newRun(a *app) *cobra.Command {
 	var id, input string
 	var grants grantFlags
 	var waits waitFlags
+	var labels labelFlags
 	var limits limitFlags
 	c := &cobra.Command{
 		Use:   "run PLAN.yaml",
@@ -38,6 +39,10 @@ With --id the same plan with the same input under the same id is one run: a seco
 				return err
 			}
 			opts, long, err := waits.options(c)
+			if err != nil {
+				return err
+			}
+			named, err := labels.labels(c)
 			if err != nil {
 				return err
 			}
@@ -64,7 +69,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 				}
 				return a.begin(c.Context(), h, run, runtime.Spec{
 					Driver: plan.Name, Version: plan.Version, Plan: text, Input: in, Modules: modules, Grants: begun,
-					Limits: limits.limits(),
+					Limits: limits.limits(), Labels: named,
 				}, g.flags, opts, long)
 			})
 		},
@@ -74,6 +79,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 	grants.add(c)
 	limits.add(c)
 	waits.add(c)
+	labels.add(c)
 	a.addQuotas(c)
 	return c
 }

@@ -54,6 +54,9 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run      %s\nstatus   %s\ndriver   %s\nbegan    %s, last entry %s\n",
 		p.state.Run, h.Status(p.state), p.spec.Driver, clock(p.state.Began), clock(p.state.Time))
+	if len(p.state.Labels) > 0 {
+		fmt.Fprintf(&b, "labels   %s\n", labelText(p.state))
+	}
 	for _, m := range p.spec.Modules {
 		name := m.Name
 		if m.Manifest.Name != name { // which its store and its settings go by

@@ -12,8 +12,8 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 )
 
-// schema is the version of the file's layout: the buckets below and what is in them.
-const schema = 2
+// schema is the version of the file's layout: the buckets below and what is in them. Since schema 3 folded logs have labels.
+const schema = 3
 
 const mark = "wrun journal"
 

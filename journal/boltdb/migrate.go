@@ -27,6 +27,7 @@ const keptSuffix = ".schema"
 // migrations[n] makes a file of schema n+2 of one of schema n+1. All that are needed run in one transaction.
 var migrations = [schema - 1]func(*bbolt.Tx, *header) error{
 	0: toSchema2,
+	1: toSchema3,
 }
 
 // toSchema2 makes room for what is kept of removed runs, finds the runs that are unsettled, and gives the journal an incarnation.
@@ -51,6 +52,9 @@ func toSchema2(tx *bbolt.Tx, h *header) error {
 	b := tx.Bucket(headerBucket)
 	return errors.Join(b.Put(incarnationKey, h.incarnation[:]), b.Put(sumKey, h.sum()))
 }
+
+// toSchema3 has nothing to change: a folded log of schema 2 is one of schema 3 without labels. The number keeps older versions away.
+func toSchema3(*bbolt.Tx, *header) error { return nil }
 
 // migrator brings files to the present schema, or refuses to. The zero value is for files that were only just made.
 type migrator struct {

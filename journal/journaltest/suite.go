@@ -21,6 +21,7 @@ func Run(t *testing.T, m Maker) {
 	t.Run("Append", m.testAppend)
 	t.Run("Read", m.testRead)
 	t.Run("List", m.testList)
+	t.Run("Labels", m.testLabels)
 	t.Run("KV", m.testKV)
 	t.Run("Blobs", m.testBlobs)
 	t.Run("Owners", m.testOwners)
