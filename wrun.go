@@ -384,6 +384,9 @@ func (h *Host) WriteFiles(ctx context.Context, run, dir string) ([]runtime.File,
 // CanGoOn says whether a run can be driven further now, as runtime.Engine.CanGoOn does.
 func (h *Host) CanGoOn(s *journal.State) bool { return h.engine.CanGoOn(s) }
 
+// WaitsForPerson says whether a run has something for a person to say, as runtime.Engine.WaitsForPerson does.
+func (h *Host) WaitsForPerson(s *journal.State) bool { return h.engine.WaitsForPerson(s) }
+
 // Status returns a run's status, with what is known of the process that drives it.
 func (h *Host) Status(s *journal.State) journal.Status { return h.engine.Status(s) }
 

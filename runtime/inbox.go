@@ -82,10 +82,7 @@ func (e *Engine) nextWaiting(ctx context.Context, after string) (*journal.State,
 		if err != nil {
 			return nil, err
 		}
-		if s.Imported { // whoever has something to say of it says it where it is driven
-			continue
-		}
-		if s.Late > 0 || s.Unconfirmed || len(s.InDoubt()) > 0 && !e.ownerLives(&s) || asksSomebody(&s) {
+		if e.WaitsForPerson(&s) {
 			return &s, nil
 		}
 	}

@@ -35,3 +35,8 @@ func (f *firstRuns) sorted() []*journal.State {
 func lastFirst(s, other *journal.State) int {
 	return cmp.Or(cmp.Compare(other.Time, s.Time), cmp.Compare(s.Run, other.Run))
 }
+
+// beganLast is the order in which the run comes first that began last, and of the same moment the one whose id does.
+func beganLast(s, other *journal.State) int {
+	return cmp.Or(cmp.Compare(other.Began, s.Began), cmp.Compare(s.Run, other.Run))
+}

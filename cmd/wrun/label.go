@@ -72,7 +72,7 @@ func (a *app) label(ctx context.Context, h *wrun.Host, given string, set map[str
 			return &runError{run, err}
 		}
 	}
-	for s, err := range listed(ctx, h.Journal(), []string{run}, false) {
+	for s, err := range runsOf(ctx, h.Journal(), []string{run}, journal.Query{}) {
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"text/tabwriter"
 	"time"
 
@@ -14,18 +15,31 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 )
 
-// listBlock is how many runs are lined up with each other, so that a long list does not wait for its end.
-const listBlock = 1000
-
 func newList(a *app) *cobra.Command {
-	var unfinished, removed bool
+	var flags filterFlags
+	var order string
+	var n int
+	var removed bool
 	c := &cobra.Command{
 		Use:   "ls [RUN]...",
 		Short: "List the runs",
-		Long: `List the runs by their ids: all of them, or the ones that are named.
+		Long: `List the runs by their ids: all of them, the ones that are named, or the ones that the flags select.
 
-Those that are named, and those that are not finished, are found without looking through the rest.`,
+Those that are named, and those that are not finished, are found without looking through the rest.
+With --sort began or --sort last the latest run comes first; then all that is shown is held in memory,
+which -n bounds.`,
+		Example: "  wrun ls --state person\n  wrun ls --state failed,uncertain --since 2d\n  wrun ls --label customer=acme --tool http_send --sort last -n 20",
 		RunE: func(c *cobra.Command, args []string) error {
+			filter, err := flags.filter(c)
+			if err != nil {
+				return err
+			}
+			if _, ok := runOrders[order]; !ok {
+				return usage(c, "--sort: want id, began or last, not %.40q", order)
+			}
+			if n < 1 && c.Flags().Changed("number") {
+				return usage(c, "-n: want 1 or more")
+			}
 			return a.with(c.Context(), false, func(h *wrun.Host) error {
 				if removed {
 					return a.listRemoved(c.Context(), h, args)
@@ -34,34 +48,79 @@ Those that are named, and those that are not finished, are found without looking
 				if err != nil {
 					return err
 				}
-				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-				head := func(n int) {
-					if n == 0 && !a.json {
-						fmt.Fprintln(rows, "RUN\tSTATUS\tDRIVER\tSTEPS\tBEGAN\tLAST ENTRY")
-					}
+				if err := a.list(c.Context(), h, named, filter, order, n); err != nil {
+					return err
 				}
-				n := 0
-				for s, err := range listed(c.Context(), h.Journal(), named, unfinished) {
-					if err == nil {
-						head(n)
-						err = a.listRun(h, rows, &s)
-					}
-					if n++; err == nil && n%listBlock == 0 {
-						err = rows.Flush()
-					}
-					if err != nil {
-						return errors.Join(err, rows.Flush())
-					}
-				}
-				head(n)
-				return rows.Flush()
+				return a.hintAtPerson(c.Context(), h, len(args) == 0)
 			})
 		},
 	}
-	c.Flags().BoolVar(&unfinished, "unfinished", false, "leave out the runs that are finished")
+	flags.add(c)
+	c.Flags().StringVar(&order, "sort", "id", "the `ORDER`: id, began or last")
+	c.Flags().IntVarP(&n, "number", "n", 0, "at most so many `RUNS` (default all)")
 	c.Flags().BoolVar(&removed, "removed", false, "instead, list what is kept of the runs that were removed")
-	c.MarkFlagsMutuallyExclusive("unfinished", "removed")
+	for _, name := range []string{"unfinished", "state", "driver", "tool", "since", "label", "sort", "number"} {
+		c.MarkFlagsMutuallyExclusive(name, "removed")
+	}
 	return c
+}
+
+// runOrders are what --sort knows. By their ids runs come out of the journal.
+var runOrders = map[string]func(s, other *journal.State) int{"id": nil, "began": beganLast, "last": lastFirst}
+
+// list lists the runs that a filter selects, at most n of them where n is not 0. With an error those before it are listed too.
+func (a *app) list(ctx context.Context, h *wrun.Host, named []string, f runFilter, order string, n int) error {
+	rows := &runTable{a: a, h: h}
+	kept := firstRuns{n: n, order: runOrders[order]}
+	shown, err := 0, error(nil)
+	for s, listErr := range runsOf(ctx, h.Journal(), named, f.query()) {
+		var ok bool
+		if err = listErr; err == nil {
+			ok, err = f.matches(ctx, h, &s)
+		}
+		if err != nil {
+			break
+		}
+		switch {
+		case !ok:
+			continue
+		case kept.order != nil:
+			kept.add(&s)
+			continue
+		}
+		if err = rows.add(&s); err != nil {
+			break
+		}
+		if shown++; shown == n {
+			break
+		}
+	}
+	if kept.order != nil {
+		for _, s := range kept.sorted() {
+			err = errors.Join(err, rows.add(s))
+		}
+	}
+	return errors.Join(err, rows.end(err == nil))
+}
+
+// hintAtPerson says on a terminal how many runs wait for a person, behind a list of whatever runs.
+func (a *app) hintAtPerson(ctx context.Context, h *wrun.Host, wanted bool) error {
+	if f, ok := a.errOut.(*os.File); !wanted || a.json || a.quiet || !ok || !isTerminal(f) {
+		return nil
+	}
+	n := uint64(0)
+	for s, err := range h.Journal().List(ctx, journal.Query{Unsettled: true}) {
+		if err != nil {
+			return err
+		}
+		if h.WaitsForPerson(&s) {
+			n++
+		}
+	}
+	if n > 0 {
+		a.say("%s for a person: %s", number(n, "run waits", "runs wait"), a.cmd("inbox"))
+	}
+	return nil
 }
 
 // listRemoved lists what is kept of removed runs: of all, or of those that are named.
@@ -109,30 +168,16 @@ func removedRuns(ctx context.Context, j journal.Journal, named []string) iter.Se
 	}
 }
 
-// listRun writes the line of a run: a row, or with --json an object.
-func (a *app) listRun(h *wrun.Host, rows *tabwriter.Writer, s *journal.State) error {
-	if a.json {
-		return a.line(runLine(h, s))
-	}
-	status := string(h.Status(s))
-	if s.Late > 0 && s.Finished {
-		status += ", late" // an outcome came after the end
-	}
-	_, err := fmt.Fprintf(rows, "%s\t%s\t%s\t%d\t%s\t%s\n", s.Run, status, s.Driver, s.Steps, clock(s.Began), clock(s.Time))
-	return err
-}
-
-// listed yields the runs that are named, or all. One that is named and not there is journal.ErrNotFound.
-func listed(ctx context.Context, j journal.Journal, named []string, unfinished bool) iter.Seq2[journal.State, error] {
+// runsOf yields the runs that are named, or all that a query selects. One that is named and not there is journal.ErrNotFound.
+func runsOf(ctx context.Context, j journal.Journal, named []string, q journal.Query) iter.Seq2[journal.State, error] {
 	if len(named) == 0 {
-		return j.List(ctx, journal.Query{Unfinished: unfinished})
+		return j.List(ctx, q)
 	}
 	return func(yield func(journal.State, error) bool) {
 		for _, run := range named {
 			found := false
 			for s, err := range j.List(ctx, journal.Query{Run: run}) {
-				found = true
-				if (err != nil || !unfinished || !s.Finished) && !yield(s, err) {
+				if found = true; !yield(s, err) {
 					return
 				}
 			}

@@ -37,6 +37,9 @@ func TestARunIsChosenOnATerminal(t *testing.T) {
 		want, not   []string // on the terminal
 		out         string   // is in standard output
 	}{
+		{"ls", "", 0, []string{"2 runs wait for a person: wrun inbox"}, nil, "order-2"},
+		{"ls --sort last -n 1", "", 0, nil, nil, "report"},
+		{"ls report", "", 0, nil, []string{"inbox"}, "report"},
 		{"show", "report\n", 0, []string{" 1  report ", " 2  order-2 ", " 3  order-1 "}, nil, "run      report"},
 		{"show", "rep\n", 0, nil, nil, "run      report"},
 		{"log", "2\n", 0, nil, nil, "created"},
