@@ -53,6 +53,7 @@ var allowed = []struct {
 	{"internal/offer", []string{"hostfuncs", "internal/authority", "internal/grantfile", "internal/world", "toolabi"}},
 	{"internal/scaffold", []string{"toolabi"}},
 	{"internal/scaffold/pack", nil},
+	{"internal/screen", nil},
 	{"internal/standin", nil},
 	{"internal/strictyaml", nil},
 	{"internal/toolbuild", []string{"internal/tooltoml", "runtime/sandbox"}},
@@ -87,6 +88,7 @@ var only = map[string][]string{
 	"github.com/spf13":              {"cmd/wrun"},
 	"go.yaml.in":                    {"internal/crashtest", "internal/grantfile", "internal/strictyaml", "internal/toolcase", "internal/world", "drivers/agent", "drivers/agent/script", "drivers/plan", "policy"},
 	"github.com/itchyny/gojq":       {"internal/jq"},
+	"golang.org/x/text":             {"internal/screen"},
 	"github.com/pelletier/go-toml":  {"internal/tooltoml"},
 	"github.com/santhosh-tekuri":    {"runtime"},
 	"github.com/rogpeppe":           {"drivers/agent", "cmd/wrun"}, // its diff

@@ -35,6 +35,7 @@ type app struct {
 	lockTimeout          time.Duration
 	noMigrate            bool
 	json, quiet, verbose bool
+	colour               colour
 	stats                bool // say what driving took
 	keeping              bool // the verb is one of upkeep
 	bundled              bool // the run is out of a bundle, and cannot be gone on with

@@ -47,6 +47,7 @@ Results go to standard output, everything else to standard error.
 	a.lockTimeout = 2 * time.Second
 	f.Var((*patience)(&a.lockTimeout), "lock-timeout", "how long another process may hold the journal before that is an error that names it")
 	f.BoolVar(&a.noMigrate, "no-migrate", false, "leave a journal of an older version as it is, and fail")
+	f.Var(&a.colour, "color", "colour standard output `WHEN`: auto, that is on a terminal and without NO_COLOR (the default), always or never")
 	f.BoolVar(&a.json, "json", false, "write one JSON object per line")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say every step, and what the tools say, on standard error")
