@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,11 +13,14 @@ import (
 )
 
 func newShow(a *app) *cobra.Command {
-	var files, artifact string
+	var files, artifact, step string
 	c := &cobra.Command{
 		Use:   "show RUN|FILE",
 		Short: "Show what a run is made of and what came of each step",
-		Long: `Show what a run is made of, what came of each step, and which artifacts it has.
+		Long: `Show what a run is made of, what came of each step and when, and which artifacts it has. Below a step are its other
+attempts and what it did; # is when it was executed, ~ when it waited, - when nobody drove it.
+
+With --step one step is shown whole: what was asked and what came back, when, under which key, and what to type.
 
 FILE is one that "wrun export" wrote, with a / in its path or .wrun at its end: it is looked at where it is,
 and imported nowhere.
@@ -37,6 +40,9 @@ files of its workspace into a directory.`,
 				if err != nil {
 					return err
 				}
+				if c.Flags().Changed("step") {
+					return a.showStep(c, h, p, journal.Step(step))
+				}
 				if a.json {
 					return a.line(p.json(h))
 				}
@@ -46,14 +52,15 @@ files of its workspace into a directory.`,
 	}
 	c.Flags().StringVar(&files, "files", "", "instead, write the files of the run's workspace, as its log has them, into a `DIRECTORY` that is empty or new")
 	c.Flags().StringVar(&artifact, "artifact", "", "write the artifact of this `DIGEST` to standard output")
-	c.MarkFlagsMutuallyExclusive("files", "artifact")
+	c.Flags().StringVar(&step, "step", "", "show this `STEP` alone, whole")
+	c.MarkFlagsMutuallyExclusive("files", "artifact", "step")
 	return c
 }
 
 func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run      %s\nstatus   %s\ndriver   %s\nbegan    %s, last entry %s\n",
-		p.state.Run, h.Status(p.state), p.spec.Driver, clock(p.state.Began), clock(p.state.Time))
+		p.state.Run, painted(a.paint(), string(h.Status(p.state))), p.spec.Driver, clock(p.state.Began), clock(p.state.Time))
 	if len(p.state.Labels) > 0 {
 		fmt.Fprintf(&b, "labels   %s\n", labelText(p.state))
 	}
@@ -84,13 +91,8 @@ func (a *app) printPicture(h *wrun.Host, p *picture) error {
 	if p.unknown != "" {
 		fmt.Fprintf(&b, "model    what it cost is not known: %s\n", toolabi.CleanLine(p.unknown, 500))
 	}
-	b.WriteString("\n")
-	rows := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, s := range p.steps {
-		fmt.Fprintf(rows, "%s\t%s\t%s\t%s\n", s.step, s.status, clock(s.began), toolabi.CleanLine(s.text(), 300))
-	}
-	if err := rows.Flush(); err != nil {
-		return err
+	if len(p.steps) > 0 {
+		b.WriteString("\n" + p.timeline(a.columns(), a.paint(), p.steps))
 	}
 	p.printArtifacts(&b)
 	status := h.Status(p.state)
@@ -128,7 +130,7 @@ func (a *app) nextOf(p *picture, status journal.Status) []string {
 	}
 	for _, step := range p.state.InOrder() {
 		if o := p.state.Open[step]; o.OnCut == journal.Await && o.Due == 0 && !p.state.Finished {
-			next = append(next, a.answerStep(run, step, ""))
+			next = append(next, a.answerOpen(run, step, o.Expires))
 		}
 	}
 	switch {
@@ -145,6 +147,15 @@ func (a *app) nextOf(p *picture, status journal.Status) []string {
 	return next
 }
 
+// answerOpen are the commands that answer an open question. To one that has expired nobody can say yes any more: whoever drives the run
+// goes on with a no.
+func (a *app) answerOpen(run string, step journal.Step, expires int64) string {
+	if expires != 0 && time.Now().UnixNano() > expires {
+		return a.cmd("resume "+run) + ", which goes on without a yes: the time for it is over"
+	}
+	return a.answerStep(run, step, "")
+}
+
 // limitIn is the limit that a run has reached, as the note says with which it was let go of; "" for another one.
 func limitIn(note string) string {
 	for _, what := range []string{"steps", "tokens", "cost", "time"} {
@@ -153,93 +164,4 @@ func limitIn(note string) string {
 		}
 	}
 	return ""
-}
-
-// text says what the step calls, with what is worth knowing.
-func (s *stepPicture) text() string {
-	words := []string{s.name}
-	if s.note != "" {
-		words = append(words, s.note)
-	}
-	if s.err != nil {
-		words = append(words, "- "+s.err.Error())
-	}
-	if s.fuel != 0 {
-		words = append(words, fmt.Sprintf("- fuel %d", s.fuel))
-	}
-	if s.status == "in doubt" && s.key != "" {
-		words = append(words, "- idempotency key "+s.key)
-	}
-	if s.shown != nil {
-		words = append(words, "- of "+s.shown.Tool+" "+toolabi.CutText(oneLine(s.shown.Input), 100))
-	}
-	if s.edited != nil {
-		words = append(words, "- agreed to with "+toolabi.CutText(oneLine(s.edited), 100))
-	}
-	if s.said != "" {
-		words = append(words, "- said by "+s.said)
-	}
-	return strings.Join(words, " ")
-}
-
-func (p *picture) json(h *wrun.Host) map[string]any {
-	l := runLine(h, p.state)
-	l["spec"] = specLine(p.spec)
-	l["grants"] = p.grants
-	if !p.budget.IsZero() {
-		l["budget"] = budgetLine(p.budget)
-	}
-	if p.stopped != "" {
-		l["stopped"] = p.stopped
-	}
-	steps := []map[string]any{}
-	for _, s := range p.steps {
-		steps = append(steps, s.json())
-	}
-	l["step_list"] = steps
-	if p.ledger != nil {
-		l["cost"] = costLine(p.ledger)
-	}
-	if p.unknown != "" {
-		l["cost_unknown"] = p.unknown
-	}
-	if len(p.artifacts) > 0 {
-		l["artifacts"] = artifactLines(p.artifacts)
-	}
-	if p.output != nil {
-		l["output"] = shown(p.output)
-	}
-	if p.failure != nil {
-		l["error"] = errorLine(p.failure)
-	}
-	return l
-}
-
-func (s *stepPicture) json() map[string]any {
-	l := map[string]any{"step": s.step, "name": s.name, "class": s.class.String(), "status": s.status, "began": stamp(s.began)}
-	if s.ended != 0 {
-		l["ended"] = stamp(s.ended)
-	}
-	if s.note != "" {
-		l["asked"] = s.note
-	}
-	if s.key != "" {
-		l["key"] = s.key
-	}
-	if s.fuel != 0 {
-		l["fuel"] = s.fuel
-	}
-	if s.err != nil {
-		l["error"] = errorLine(s.err)
-	}
-	if s.shown != nil {
-		l["tool"], l["input"] = s.shown.Tool, shown(s.shown.Input)
-	}
-	if s.edited != nil {
-		l["edited"] = shown(s.edited)
-	}
-	if s.said != "" {
-		l["said"] = s.said
-	}
-	return l
 }

@@ -23,6 +23,14 @@ func (t *Tally) add(o Tally) {
 	t.Answers, t.Usage, t.Cost = t.Answers+o.Answers, t.Usage.Add(o.Usage), sum(t.Cost, o.Cost)
 }
 
+// Less is what t has more than o, which was part of it.
+func (t Tally) Less(o Tally) Tally {
+	u, v := t.Usage, o.Usage
+	return Tally{t.Answers - o.Answers, model.Usage{
+		Input: u.Input - v.Input, Output: u.Output - v.Output, CacheRead: u.CacheRead - v.CacheRead, CacheWrite: u.CacheWrite - v.CacheWrite,
+	}, t.Cost - o.Cost}
+}
+
 // Ledger says what the answers of a model cost a run, from the run's log alone.
 type Ledger struct {
 	// Priced says that it is known what tokens cost.
@@ -235,6 +243,9 @@ func (b *Bookkeeper) forget(step journal.Step, most int) {
 		}
 	}
 }
+
+// Paid are the answers so far that are recorded.
+func (b *Bookkeeper) Paid() Tally { return b.ledger.Paid }
 
 // Close ends the ledger. driven says that a process drives the run now, so that what has no answer may still get one.
 func (b *Bookkeeper) Close(driven bool) *Ledger {

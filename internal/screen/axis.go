@@ -9,6 +9,38 @@ import (
 // Span is a piece of time, in any unit.
 type Span struct{ From, To int64 }
 
+// Within are the parts of a span that lie in others, which are in order and do not overlap.
+func Within(s Span, of []Span) (parts []Span) {
+	for _, o := range of {
+		if part := (Span{max(s.From, o.From), min(s.To, o.To)}); part.From <= part.To {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// Without are spans without those that are taken out of them, in any order.
+func Without(spans, out []Span) (parts []Span) {
+	parts = spans
+	for _, o := range out {
+		var left []Span
+		for _, s := range parts {
+			if o.To <= s.From || o.From >= s.To {
+				left = append(left, s)
+				continue
+			}
+			if s.From < o.From {
+				left = append(left, Span{s.From, o.From})
+			}
+			if o.To < s.To {
+				left = append(left, Span{o.To, s.To})
+			}
+		}
+		parts = left
+	}
+	return parts
+}
+
 // Axis draws when something was, on lines of one width. Where nothing happened for longer than something did, that is shortened, so
 // that hours of waiting do not leave milliseconds of work without a column.
 type Axis struct {
@@ -40,7 +72,7 @@ func NewAxis(all Span, busy []Span, columns int) *Axis {
 		worked, at = worked+b.To-b.From, max(at, b.To)
 	}
 	most := float64(all.To - all.From) // of a pause
-	if idle > worked && worked > 0 {
+	if idle > 3*worked && worked > 0 {
 		most = max(float64(worked)/2/float64(pauses), 1)
 	}
 	at = all.From
@@ -95,12 +127,13 @@ func (a *Axis) column(t int64) int {
 	return min(max(int(at/a.length*float64(a.columns)), 0), a.columns)
 }
 
-// Line is a line of dots with a mark where something was. It has one column at least.
-func (a *Axis) Line(s Span, mark byte) string {
-	line := []byte(strings.Repeat(".", a.columns))
+// Line is a line on which nothing is marked yet: dots.
+func (a *Axis) Line() []byte { return []byte(strings.Repeat(".", a.columns)) }
+
+// Mark marks on a line when something was, in one column at least.
+func (a *Axis) Mark(line []byte, s Span, mark byte) {
 	from := min(a.column(s.From), a.columns-1)
 	for i := from; i < max(a.column(s.To), from+1); i++ {
 		line[i] = mark
 	}
-	return string(line)
 }

@@ -73,9 +73,15 @@ func TestBars(t *testing.T) {
 	}
 }
 
+func marked(a *screen.Axis, s screen.Span, mark byte) string {
+	line := a.Line()
+	a.Mark(line, s, mark)
+	return string(line)
+}
+
 func TestAnAxisShortensWhatTakesLongAndIsNothing(t *testing.T) {
 	a := screen.NewAxis(screen.Span{To: 100}, []screen.Span{{0, 40}, {60, 100}}, 10)
-	if got := a.Line(screen.Span{From: 60, To: 100}, '#'); got != "......####" || a.Left != 0 {
+	if got := marked(a, screen.Span{From: 60, To: 100}, '#'); got != "......####" || a.Left != 0 {
 		t.Errorf("got %q, %d left out", got, a.Left)
 	}
 	const hour = 3600_000
@@ -90,7 +96,7 @@ func TestAnAxisShortensWhatTakesLongAndIsNothing(t *testing.T) {
 		{screen.Span{From: 3*hour - 500, To: 3 * hour}, '#', "..........#####"},
 		{screen.Span{From: 3 * hour, To: 3 * hour}, '!', "..............!"},
 	} {
-		if got := a.Line(c.span, c.mark); got != c.want {
+		if got := marked(a, c.span, c.mark); got != c.want {
 			t.Errorf("%v: got %q, want %q", c.span, got, c.want)
 		}
 	}
@@ -98,7 +104,7 @@ func TestAnAxisShortensWhatTakesLongAndIsNothing(t *testing.T) {
 		t.Errorf("%d are left out, want %d", a.Left, want)
 	}
 	for _, a := range []*screen.Axis{screen.NewAxis(screen.Span{}, nil, 3), screen.NewAxis(screen.Span{From: 9, To: 5}, []screen.Span{{7, 6}}, 0)} {
-		if got := a.Line(screen.Span{From: -5, To: 1 << 62}, '#'); !strings.HasPrefix(got, "#") {
+		if got := marked(a, screen.Span{From: -5, To: 1 << 62}, '#'); !strings.HasPrefix(got, "#") {
 			t.Errorf("nothing at all is %q", got)
 		}
 	}
