@@ -367,7 +367,12 @@ func (h *Host) OpenArtifact(ctx context.Context, run string, d toolabi.Digest) (
 
 // Watch yields the entries of a run as they are appended, by whatever process, and ends with the run.
 func (h *Host) Watch(ctx context.Context, run string) iter.Seq2[journal.Entry, error] {
-	return h.engine.Watch(ctx, run, 0)
+	return h.WatchFrom(ctx, run, 0)
+}
+
+// WatchFrom is Watch from an entry on.
+func (h *Host) WatchFrom(ctx context.Context, run string, from uint64) iter.Seq2[journal.Entry, error] {
+	return h.engine.Watch(ctx, run, from)
 }
 
 // Spec returns what a run is made of. Errors: journal.ErrNotFound.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,43 +18,102 @@ import (
 )
 
 func newLog(a *app) *cobra.Command {
-	return &cobra.Command{
+	var l logReader
+	c := &cobra.Command{
 		Use:   "log RUN|FILE",
 		Short: "Show a run's log, entry by entry",
 		Long: `Show a run's log, entry by entry.
 
 FILE is one that "wrun export" wrote, with a / in its path or .wrun at its end: it is looked at where it is,
-and imported nowhere.`,
-		Args: a.orPick(cobra.ExactArgs(1)),
+and imported nowhere.
+
+With -f the log is followed until the run is finished, whatever process drives it. A run that waits, or that nobody
+drives, is followed on.`,
+		Example: "  wrun log invoice-7 -f\n  wrun log invoice-7 -n 20",
+		Args:    a.orPick(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if l.limited = c.Flags().Changed("last"); l.limited && l.last < 0 {
+				return usage(c, "--last: want a number of entries, 0 or more")
+			}
+			if l.follow && namesBundle(first(args)) {
+				return usage(c, "%s does not grow: --follow goes with a run of the journal", toolabi.CleanLine(first(args), 300))
+			}
 			return a.reading(c.Context(), first(args), func(h *wrun.Host, run string) error {
-				rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-				for e, err := range h.Journal().Read(c.Context(), run, 0) {
-					if err != nil {
-						rows.Flush()
-						return err
-					}
-					if a.json {
-						l, err := entryLine(c.Context(), h, e)
-						if err != nil {
-							return err
-						}
-						if err := a.line(l); err != nil {
-							return err
-						}
-						continue
-					}
-					detail := detailOf(e)
-					if detail, err = withInputs(c.Context(), h, e, detail); err != nil {
-						rows.Flush()
-						return err
-					}
-					fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\n", e.Seq, clock(e.Time), e.Kind, e.Step, detail)
-				}
-				return rows.Flush()
+				return a.showLog(c.Context(), h, run, l)
 			})
 		},
 	}
+	c.Flags().BoolVarP(&l.follow, "follow", "f", false, "go on with what is appended, until the run is finished")
+	c.Flags().Int64VarP(&l.last, "last", "n", 0, "only the last `N` entries; with -f those before what is appended")
+	return c
+}
+
+// logReader is what of a log is shown.
+type logReader struct {
+	follow, limited bool
+	last            int64
+}
+
+func (a *app) showLog(ctx context.Context, h *wrun.Host, run string, l logReader) error {
+	from, err := l.from(ctx, h, run)
+	if err != nil {
+		return err
+	}
+	entries := h.Journal().Read(ctx, run, from)
+	print, flush := a.logTable()
+	if l.follow {
+		entries, print = h.WatchFrom(ctx, run, from), a.logLine
+	}
+	for e, err := range entries {
+		if err == nil {
+			err = a.showEntry(ctx, h, e, print)
+		}
+		if err != nil {
+			return errors.Join(err, flush())
+		}
+	}
+	return flush()
+}
+
+// from is the position of the first entry that is shown.
+func (l logReader) from(ctx context.Context, h *wrun.Host, run string) (uint64, error) {
+	if !l.limited {
+		return 0, nil
+	}
+	for s, err := range h.Journal().List(ctx, journal.Query{Run: run}) {
+		return s.Len - min(uint64(l.last), s.Len), err
+	}
+	return 0, nil // there is none, and reading it says so
+}
+
+// showEntry writes an entry: an object with --json, or a line that print writes.
+func (a *app) showEntry(ctx context.Context, h *wrun.Host, e journal.Entry, print func(journal.Entry, string) error) error {
+	if a.json {
+		l, err := entryLine(ctx, h, e)
+		if err != nil {
+			return err
+		}
+		return a.line(l)
+	}
+	detail, err := withInputs(ctx, h, e, detailOf(e))
+	if err != nil {
+		return err
+	}
+	return print(e, detail)
+}
+
+// logTable writes entries into columns as wide as they have to be, which are there once all of them are known.
+func (a *app) logTable() (print func(journal.Entry, string) error, flush func() error) {
+	rows := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	return func(e journal.Entry, detail string) error {
+		_, err := fmt.Fprintf(rows, "%d\t%s\t%s\t%s\t%s\n", e.Seq, clock(e.Time), e.Kind, e.Step, detail)
+		return err
+	}, rows.Flush
+}
+
+// logLine writes an entry at once, in columns that most entries fit in.
+func (a *app) logLine(e journal.Entry, detail string) error {
+	return a.printf("%-3d  %s  %-8s  %-12s  %s\n", e.Seq, clock(e.Time), e.Kind, e.Step, detail)
 }
 
 // detailOf says in a line what is special about an entry.

@@ -47,8 +47,8 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	return a.report(ctx, err)
 }
 
-// upkeep are the verbs that look after a journal and drive no run of it: when one of them is stopped, it has done nothing, or some of it wholly.
-var upkeep = map[string]bool{"crashtest": true, "backup": true, "restore": true, "compact": true, "export": true, "import": true, "verify": true, "gc": true}
+// upkeep are the verbs that look at a journal or after it, and drive no run of it: when one of them is stopped, it has done nothing, or some of it wholly.
+var upkeep = map[string]bool{"log": true, "crashtest": true, "backup": true, "restore": true, "compact": true, "export": true, "import": true, "verify": true, "gc": true}
 
 // signalError is the cause of a context that a signal has ended.
 type signalError struct{ signal syscall.Signal }
