@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,10 +72,11 @@ func (a *app) develop(ctx context.Context, dir, output string, ticks <-chan time
 	return fileError(err)
 }
 
-// notSources says of a path whether a change there is no change of the tool: what building writes, and what begins with a dot.
+// notSources says of a path whether a change there is no change of the tool: what building writes, what begins with a dot, and what
+// editors keep beside a file that is being edited.
 func notSources(path string) bool {
 	name := filepath.Base(path)
-	return name[0] == '.' || filepath.Ext(name) == ".wasm" || filepath.Ext(name) == ".tar"
+	return name[0] == '.' || name[0] == '#' || strings.HasSuffix(name, "~") || filepath.Ext(name) == ".wasm" || filepath.Ext(name) == ".tar"
 }
 
 // round builds the tool and runs its tests, then its cases; cases may be nil.
@@ -106,12 +108,9 @@ func (a *app) round(ctx context.Context, dir, output string, cases func(context.
 
 // goTest runs the tests of a tool in Go.
 func (a *app) goTest(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "test", ".")
-	cmd.Dir = dir
-	cmd.WaitDelay = 500 * time.Millisecond
-	out, err := cmd.CombinedOutput()
+	out, err := toolbuild.Test(ctx, dir)
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return err
 	}
 	a.saying.Lock()
 	fmt.Fprint(a.errOut, toolabi.CleanText(string(out), maxSaid))

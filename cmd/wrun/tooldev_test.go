@@ -40,14 +40,28 @@ func TestToolDevBuildsAgainAfterAChange(t *testing.T) {
 	tick(4)
 	write("three, and longer still")
 	tick(4)
+	aside := filepath.Join(dir, "4913") // as editors save: beside the file, and then in its place
+	if err := os.WriteFile(aside, []byte("four, and as long as that"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(aside, file); err != nil {
+		t.Fatal(err)
+	}
+	tick(4)
+	for _, kept := range []string{"tool.toml~", "#tool.toml#", ".tool.toml.swp"} {
+		if err := os.WriteFile(filepath.Join(dir, kept), []byte(kept), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tick(4)
 	cancel(signalError{syscall.SIGINT})
 	if err := <-ended; !errors.As(err, new(signalError)) {
 		t.Errorf("it ended with %v", err)
 	}
-	if n := rounds(); n != 3 {
-		t.Errorf("%d rounds, want 3:\n%s", n, &said)
+	if n := rounds(); n != 4 {
+		t.Errorf("%d rounds, want 4:\n%s", n, &said)
 	}
-	if n := strings.Count(said.String(), "waiting for a change in "); n != 3 {
+	if n := strings.Count(said.String(), "waiting for a change in "); n != 4 {
 		t.Errorf("it waited %d times", n)
 	}
 	if code := a.report(ctx, context.Cause(ctx)); code != 130 {

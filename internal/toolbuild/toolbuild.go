@@ -77,20 +77,36 @@ func Look(dir string) (lang Lang, sources []string, err error) {
 	return "", nil, &NothingError{Dir: dir, Sources: len(inC) > 0, Described: described}
 }
 
+// Test runs the tests of a tool in Go, and returns what they wrote. Errors: *exec.ExitError when they fail; the cause of ctx's end.
+func Test(ctx context.Context, dir string) ([]byte, error) {
+	return output(ctx, dir, nil, "go", "test", ".")
+}
+
 // run runs a compiler in dir. What it writes is part of the error.
 func run(ctx context.Context, dir string, env []string, name string, args ...string) error {
+	out, err := output(ctx, dir, env, name, args...)
+	if err != nil && ctx.Err() == nil {
+		err = &FailedError{Dir: dir, Output: string(out), Err: fmt.Errorf("%s: %w", filepath.Base(name), err)}
+	}
+	return err
+}
+
+// lastMoment is how long a program may take to end that was asked to, and for what it started and did not wait for.
+const lastMoment = time.Second
+
+// output runs a program in dir and returns what it writes. When ctx ends first, the error is its cause, and nothing is left running.
+func output(ctx context.Context, dir string, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
-	cmd.WaitDelay = 500 * time.Millisecond // for what a compiler started and did not wait for
+	cmd.WaitDelay = lastMoment
+	kill := together(cmd)
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		kill()
+		return out, context.Cause(ctx)
 	}
-	if err != nil {
-		return &FailedError{Dir: dir, Output: string(out), Err: fmt.Errorf("%s: %w", filepath.Base(name), err)}
-	}
-	return nil
+	return out, err
 }
 
 // describeError says which directory an error of a module is about.
