@@ -306,6 +306,11 @@ func (h *Host) Answer(ctx context.Context, run string, step journal.Step, a runt
 // Inbox yields what waits for a person. See runtime.Engine.Inbox.
 func (h *Host) Inbox(ctx context.Context) iter.Seq2[runtime.Item, error] { return h.engine.Inbox(ctx) }
 
+// InboxOf returns what waits for a person in one run. Errors: journal.ErrNotFound.
+func (h *Host) InboxOf(ctx context.Context, run string) ([]runtime.Item, error) {
+	return h.engine.InboxOf(ctx, run)
+}
+
 // Await returns when a suspended run can go on. See runtime.Engine.Await.
 func (h *Host) Await(ctx context.Context, run string) error { return h.engine.Await(ctx, run) }
 

@@ -98,7 +98,7 @@ func (r *Run) uncertain(step journal.Step, past *journal.Past) (err error) {
 }
 
 // uncertainIn says that an effect of a log is in doubt, and what is known of it.
-func uncertainIn(run string, h *journal.History, step journal.Step, past *journal.Past) error {
+func uncertainIn(run string, h *journal.History, step journal.Step, past *journal.Past) *UncertainError {
 	u := &UncertainError{Run: run, Step: step, Intent: *past.Intent, Request: int64(len(past.Intent.Body))}
 	if past.Intent.Size > 0 {
 		u.Request = past.Intent.Size

@@ -17,6 +17,7 @@ type loaded struct {
 	budget  Budget           // what resumes have allowed
 	spent   spent            // how long it was driven
 	partial bool             // it is a copy that was cut off
+	stopped string           // what was noted when it was let go of last
 }
 
 // load reads a run's log and holds it against the rules again.
@@ -57,6 +58,9 @@ func (l *loaded) fold(entry journal.Entry) error {
 	l.history.Add(entry)
 	l.kept.add(entry)
 	l.spent.add(entry)
+	if entry.Kind == journal.Released {
+		l.stopped = entry.Note
+	}
 	if entry.Kind == journal.Record && (entry.Name == recordCopying || entry.Name == recordCopied) {
 		l.partial = entry.Name == recordCopying
 	}

@@ -8,5 +8,5 @@ func (e *Engine) WaitsForPerson(s *journal.State) bool {
 	if s.Imported { // whoever has something to say of it says it where it is driven
 		return false
 	}
-	return s.Late > 0 || s.Unconfirmed || len(s.InDoubt()) > 0 && !e.ownerLives(s) || asksSomebody(s)
+	return s.Late > 0 || s.Unconfirmed || len(s.InDoubt()) > 0 && !e.ownerLives(s) || asksSomebody(s) || e.standsStill(s) != ""
 }

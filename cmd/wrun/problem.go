@@ -85,9 +85,9 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.As(err, &budget):
 		return problem{code: codeBudget, next: a.raise(budget.Run, budget.What)}, true
 	case errors.As(err, &quota) && quota.Journal:
-		return problem{code: codeJournalQuota, next: a.cmd("gc --keep done=30d") + "\n" + a.cmd("compact") + "\n" + a.cmd("resume "+quota.Run+" --journal-quota SIZE")}, true
+		return problem{code: codeJournalQuota, next: a.nextOfQuota(quota.Run, true)}, true
 	case errors.As(err, &quota):
-		return problem{code: codeRunQuota, next: a.cmd("resume " + quota.Run + " --run-quota SIZE")}, true
+		return problem{code: codeRunQuota, next: a.nextOfQuota(quota.Run, false)}, true
 	case errors.As(err, &answered):
 		return problem{code: codeAnswered, next: a.cmd("resume " + answered.Run)}, true
 	case errors.As(err, &other):
@@ -180,6 +180,14 @@ func (a *app) programProblem(u *runtime.UncertainError) problem {
 		where: fmt.Sprintf("%s, step %s (%s)", u.Run, u.Step, u.Intent.Name), known: known + "; what it wrote is not known",
 		next: a.settleWith(u.Run, string(u.Step)),
 	}
+}
+
+// nextOfQuota are the commands that bring a run further which reached its quota, or the journal's.
+func (a *app) nextOfQuota(run string, ofJournal bool) string {
+	if ofJournal {
+		return a.cmd("gc --keep done=30d") + "\n" + a.cmd("compact") + "\n" + a.cmd("resume "+run+" --journal-quota SIZE")
+	}
+	return a.cmd("resume " + run + " --run-quota SIZE")
 }
 
 // nextOfWaiting are the commands that bring a run further which waits.

@@ -37,6 +37,7 @@ func TestScreens(t *testing.T) {
 	}
 	for name, args := range map[string]string{
 		"show-invoice": "show invoice-7", "show-doubt": "show invoice-8", "show-agent": "show research-1", "show-step": "show invoice-8 --step charge/1",
+		"inbox": "inbox", "inbox-one": "inbox invoice-8", "ls": "ls",
 	} {
 		for _, columns := range []int{80, 120} {
 			t.Setenv("COLUMNS", strconv.Itoa(columns))
@@ -165,6 +166,55 @@ func writeRuns(t *testing.T, path string) {
 	writeInvoice(&story{t: t, j: j, run: "invoice-7"})
 	writeDoubt(&story{t: t, j: j, run: "invoice-8"})
 	writeAgent(&story{t: t, j: j, run: "research-1"})
+	writeQuestion(&story{t: t, j: j, run: "invoice-9"}, "charge?", 100*365*24*time.Hour)
+	writeQuestion(&story{t: t, j: j, run: "invoice-10"}, "charge?", time.Hour)
+	stop := func(run, why, note string) {
+		s := &story{t: t, j: j, run: run}
+		s.begin(0, planSpec())
+		s.tell(time.Second, journal.Entry{Kind: journal.Released, Name: why, Note: note}, nil)
+	}
+	stop("research-2", journal.StopLimit, "run research-2 reached its limit of cost: 2.51 of 2.50")
+	stop("research-3", journal.StopDiverged, "run research-3 diverged from its log at call/2: the log holds http_fetch, the tool asked for kv_get")
+	writeCrashes(t, path, &story{t: t, j: j, run: "import-4"})
+}
+
+// writeQuestion writes a run that waits for a yes, which counts for so long.
+func writeQuestion(s *story, question string, counts time.Duration) {
+	s.begin(0, planSpec())
+	s.tell(time.Second, journal.Entry{
+		Kind: journal.Intent, Step: journal.Step(question), Name: toolabi.FuncApprove, Class: uint8(toolabi.Wait), OnCut: journal.Await,
+		Module: journal.Digest(theModule.Digest), Note: "line 6 of the policy says ask", Expires: dawn.Add(counts).UnixNano(),
+	}, runtime.Shown{
+		Tool: "payments.charge", Module: theModule.Digest, Input: []byte(`{"account":"acme","amount_cents":91000,"reference":"inv-9"}`), Grants: planSpec().Grants,
+	})
+	s.tell(time.Second, journal.Entry{Kind: journal.Released, Name: journal.StopWaiting, Note: "run " + s.run + " waits at " + question + " for somebody to agree"}, nil)
+}
+
+// writeCrashes writes a run whose process died four times at the same call.
+func writeCrashes(t *testing.T, path string, s *story) {
+	t.Helper()
+	died, err := boltdb.Open(t.Context(), path, boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, err := died.Owner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.j = died
+	s.tell(0, journal.Entry{Kind: journal.Created, Name: "plan"}, planSpec())
+	for n := range time.Duration(4) {
+		s.tell(n*time.Minute, journal.Entry{Kind: journal.Claimed, Owner: owner}, nil)
+		if n == 0 {
+			s.tell(time.Second, journal.Entry{
+				Kind: journal.Intent, Step: "load", Name: "payments.find", Class: uint8(toolabi.Call), OnCut: journal.Redo,
+				Module: journal.Digest(theModule.Digest), Owner: owner,
+			}, `{"account":"acme"}`)
+		}
+	}
+	if err := died.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func planSpec() runtime.Spec {

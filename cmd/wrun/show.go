@@ -136,7 +136,7 @@ func (a *app) nextOf(p *picture, status journal.Status) []string {
 	switch {
 	case len(next) > 0:
 	case status == journal.Limited:
-		next = append(next, a.raise(run, limitIn(p.stopped)))
+		next = append(next, a.raiseAfter(run, p.stopped))
 	case status == journal.Diverged:
 		next = append(next, a.cmd("log "+run))
 	case status == journal.Waiting && p.state.Due != 0:
@@ -154,6 +154,17 @@ func (a *app) answerOpen(run string, step journal.Step, expires int64) string {
 		return a.cmd("resume "+run) + ", which goes on without a yes: the time for it is over"
 	}
 	return a.answerStep(run, step, "")
+}
+
+// raiseAfter are the commands that let a run go on which has reached a limit, as the note says with which it was let go of.
+func (a *app) raiseAfter(run, note string) string {
+	switch {
+	case strings.HasPrefix(note, "the journal takes about "):
+		return a.nextOfQuota(run, true)
+	case strings.Contains(note, " bytes, its quota is "):
+		return a.nextOfQuota(run, false)
+	}
+	return a.raise(run, limitIn(note))
 }
 
 // limitIn is the limit that a run has reached, as the note says with which it was let go of; "" for another one.

@@ -52,6 +52,7 @@ func TestWrap(t *testing.T) {
 		{"one two three", 7, "one two|three"},
 		{"one two three", 8, "one two|three"},
 		{"abcdefgh ij", 4, "abcd|efgh|ij"},
+		{`{"a":1,"b":22,"c":3}`, 16, `{"a":1,"b":22,|"c":3}`},
 		{"a\nb", 4, "a|b"},
 		{"日本語", 1, "日|本|語"},
 		{"x", 0, "x"},

@@ -80,7 +80,7 @@ func Right(s string, columns int) string {
 	return strings.Repeat(" ", max(columns-Columns(s), 0)) + s
 }
 
-// Wrap is a text on lines of at most so many columns, at least 1, broken at blanks where it has them. Lines that it has stay lines.
+// Wrap is a text on lines of at most so many columns, at least 1, broken at blanks or commas where it has them. Lines that it has stay lines.
 func Wrap(s string, columns int) (lines []string) {
 	columns = max(columns, 1)
 	for _, line := range strings.Split(s, "\n") {
@@ -91,7 +91,7 @@ func Wrap(s string, columns int) (lines []string) {
 				_, n := utf8.DecodeRuneInString(line)
 				part = line[:n]
 			}
-			if at := strings.LastIndexByte(part, ' '); at > 0 && line[len(part)] != ' ' {
+			if at := breakAt(part); at > 0 && line[len(part)] != ' ' {
 				part = part[:at]
 			}
 			lines, line = append(lines, strings.TrimRight(part, " ")), strings.TrimLeft(line[len(part):], " ")
@@ -101,6 +101,14 @@ func Wrap(s string, columns int) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// breakAt is where a line that goes on is broken best: at its last blank, or behind its last comma, as JSON has them; 0 for anywhere.
+func breakAt(part string) int {
+	if at := strings.LastIndexByte(part, ' '); at > 0 {
+		return at
+	}
+	return strings.LastIndexByte(part, ',') + 1
 }
 
 // Bar draws how much of something is done in so many columns. More than all of it is all of it.
