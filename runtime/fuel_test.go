@@ -133,6 +133,37 @@ func TestACallThatIsEnteredAgainUsesTheSameFuel(t *testing.T) {
 	}
 }
 
+// A limit of fuel is the call's own, so that a replay reaches it too, at the same place; a version that uses more of it reaches it sooner.
+func TestAReplayReachesTheLimitOfFuel(t *testing.T) {
+	for _, c := range []struct {
+		limit, price uint64
+		want         runtime.ReplayVerdict
+		fuel         uint64
+	}{
+		{0, 10, runtime.ReplaySame, 20}, {20, 10, runtime.ReplaySame, 20}, {19, 10, runtime.ReplaySame, 19}, {20, 15, runtime.ReplayLess, 20},
+		{19, 5, runtime.ReplayMore, 0},
+	} {
+		m := twice(t)
+		_, change := meter(m, 10)
+		if _, err := fueled(t, m, m.process(m.mem.Handle(), change), c.limit, 0); err != nil && !errors.Is(err, toolabi.LimitFuel) {
+			t.Fatal(err)
+		}
+		again, _ := meter(m, c.price)
+		for res, err := range m.replayer(nil).Replay(t.Context(), "r", runtime.ReplayOptions{Invoker: again}) {
+			var fuel uint64
+			if res.Came != nil {
+				fuel = res.Came.Fuel
+			}
+			if err != nil || res.Verdict != c.want || fuel != c.fuel || res.Result.Fuel != m.fuel() || again.seen[0].Fuel != c.limit {
+				t.Errorf("limit %d, price %d: %s, fuel %d, entered with %d, %v", c.limit, c.price, res.Verdict, fuel, again.seen[0].Fuel, err)
+			}
+		}
+		if len(again.seen) != 1 {
+			t.Errorf("limit %d: entered %d times", c.limit, len(again.seen))
+		}
+	}
+}
+
 // Fuel is the same every time, so a limit that is reached before the log ends is not the call's: this host counts otherwise.
 func TestALimitOfFuelInAReplayIsTheHosts(t *testing.T) {
 	m := twice(t)

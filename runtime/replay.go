@@ -73,6 +73,9 @@ type Replayed struct {
 	Result, Came *ReplayedResult
 	// Why says more, for people; "" where there is no more to say.
 	Why string
+	// Err is why it cannot be replayed: journal.ErrDamaged where a part of the log or the module is gone, the sandbox's own of a module
+	// that it does not take. nil where no error is the reason.
+	Err error
 	// Began and Ended are when the log says that the call did, in nanoseconds since 1970-01-01 UTC; 0 for not.
 	Began, Ended int64
 	// HostCalls are those that the log holds of the call, in order.

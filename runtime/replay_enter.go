@@ -1,11 +1,9 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/wrun-dev/wrun/journal"
 	"github.com/wrun-dev/wrun/toolabi"
@@ -31,12 +29,12 @@ func (p *replaying) replay(ctx context.Context, step journal.Step) (Replayed, er
 	res.HostCalls = p.hostCalls(ctx, step)
 	res.Verdict = ReplayCannot
 	if unread != nil {
-		res.Why = fmt.Sprintf("its result cannot be read: %v", unread)
+		res.cannot(fmt.Errorf("its result cannot be read: %w", unread))
 		return res, nil
 	}
 	e, err := p.entry(ctx, &past)
 	if err != nil {
-		res.Why = err.Error()
+		res.cannot(err)
 		return res, nil
 	}
 	e.judge(ctx, &res)
@@ -50,6 +48,11 @@ func (p *replaying) replay(ctx context.Context, step journal.Step) (Replayed, er
 		}
 	}
 	return res, interruption(ctx)
+}
+
+// cannot notes why a call cannot be replayed.
+func (res *Replayed) cannot(err error) {
+	res.Verdict, res.Why, res.Err = ReplayCannot, err.Error(), err
 }
 
 // interruption is ErrInterrupted once ctx has ended.
@@ -105,6 +108,7 @@ type replayStop struct {
 	was     *journal.Entry // what the log holds there
 	now     *ReplayedRequest
 	why     string
+	err     error // why it cannot go on
 }
 
 // errReplayStops unwinds a guest whose replay is over.
@@ -138,30 +142,6 @@ func (p *replaying) entry(ctx context.Context, past *journal.Past) (*replayEntry
 		e.frame.limits.Limits = e.frame.limits.Tighten(toolabi.Limits{TimeoutMS: min(max, uint64(e.frame.limits.timeout().Milliseconds()))})
 	}
 	return e, nil
-}
-
-// judge enters the module and says how it compares.
-func (e *replayEntry) judge(ctx context.Context, res *Replayed) {
-	res.Module = e.frame.module.Digest
-	if why := e.unfit(); why != "" {
-		res.Verdict, res.Why = ReplayRefused, why
-		return
-	}
-	out, err := e.enter(ctx)
-	switch {
-	case e.stop != nil:
-		e.tell(ctx, res)
-		return
-	case err != nil:
-		res.Why = err.Error()
-		return
-	}
-	came := e.frame.ended(out)
-	res.Came = &ReplayedResult{Output: came.reply, Err: came.err, Fuel: came.fuel}
-	if came.err != nil {
-		res.Came.Err = readable(e.p.run.engine.cfg.Secrets.HideError(came.err))
-	}
-	e.compare(ctx, res)
 }
 
 // unfit says why the module that was given would not be entered, or not at once; "" for the run's own, whose log says.
@@ -218,6 +198,10 @@ func (e *replayEntry) ask(ctx context.Context, o op) (outcome, error) {
 		e.stop = &replayStop{verdict: v, at: n, was: was, now: now, why: why}
 		return outcome{}, errReplayStops
 	}
+	cannot := func(was *journal.Entry, err error) (outcome, error) {
+		e.stop = &replayStop{verdict: ReplayCannot, at: n, was: was, now: now, why: err.Error(), err: err}
+		return outcome{}, errReplayStops
+	}
 	switch {
 	case n == e.want:
 		return end(ReplayOpen, nil, "")
@@ -229,6 +213,9 @@ func (e *replayEntry) ask(ctx context.Context, o op) (outcome, error) {
 		return end(ReplayMore, nil, "")
 	}
 	known := past.Known()
+	if e.refusedSecret(ctx, past.Result) {
+		now.Request = nil
+	}
 	if e.other && o.refused != nil && !e.refusedThen(ctx, past.Result, o.refused) {
 		return end(ReplayRefused, known, o.refused.Message)
 	}
@@ -241,14 +228,14 @@ func (e *replayEntry) ask(ctx context.Context, o op) (outcome, error) {
 		return end(ReplayRequest, known, diverged.What)
 	}
 	if err != nil {
-		return end(ReplayCannot, known, err.Error())
+		return cannot(known, err)
 	}
 	if past.Result == nil || past.Result.Retry {
 		return end(ReplayOpen, known, "")
 	}
 	out, err := r.serve(ctx, asked, step, *past.Result)
 	if err != nil {
-		return end(ReplayCannot, known, fmt.Sprintf("the outcome of %s cannot be read: %v", step, err))
+		return cannot(known, fmt.Errorf("the outcome of %s cannot be read: %w", step, err))
 	}
 	for len(e.served) < n {
 		e.served = append(e.served, -1)
@@ -275,23 +262,10 @@ func (e *replayEntry) endedByItself(ctx context.Context) bool {
 	return err == nil && hostEnded(was.Err) == ""
 }
 
-// hostEnded says how the host ended a call, "" where that was the module's doing: then replaying it comes to the same.
-func hostEnded(err *toolabi.Error) string {
-	switch {
-	case err == nil:
-		return ""
-	case err.Code == toolabi.LimitTime:
-		return "it was broken off when its time was over, and how far it was is not recorded"
-	case err.Code == toolabi.Denied && err.Detail == toolabi.DetailSecret:
-		return "its output held the value of a secret and was not recorded"
-	}
-	return ""
-}
-
 // tell says where the replay ended before the module did.
 func (e *replayEntry) tell(ctx context.Context, res *Replayed) {
 	s := e.stop
-	res.Verdict, res.At, res.Now, res.Why = s.verdict, s.at, s.now, s.why
+	res.Verdict, res.At, res.Now, res.Why, res.Err = s.verdict, s.at, s.now, s.why, s.err
 	if s.was != nil {
 		res.Was = e.recorded(ctx, s.was)
 	}
@@ -312,7 +286,7 @@ func (e *replayEntry) recorded(ctx context.Context, known *journal.Entry) *Repla
 		}
 		return was
 	}
-	if !e.other {
+	if !e.other || known.Kind == journal.Result && e.refusedSecret(ctx, known) {
 		return was
 	}
 	_, tool, err := e.p.run.spec.tool(e.past.Intent.Name)
@@ -326,52 +300,4 @@ func (e *replayEntry) recorded(ctx context.Context, known *journal.Entry) *Repla
 		was.Request = own.stop.now.Request
 	}
 	return was
-}
-
-// compare holds how the module ended against the log.
-func (e *replayEntry) compare(ctx context.Context, res *Replayed) {
-	f := e.frame
-	late := res.Came.Err != nil && res.Came.Err.Code == toolabi.LimitTime
-	switch n := f.asked(); {
-	case late && !e.other: // the machine was slower, or busier, than the one that recorded it
-		res.Verdict, res.Why = ReplayCannot, "replaying it took longer than the "+f.limits.timeout().Round(time.Millisecond).String()+" that it may compute"
-	case n < f.run.recorded(f.step):
-		res.Verdict, res.At = ReplayLess, n+1
-		if _, past, _ := f.run.lookup(f.step.Child(n + 1)); past != nil {
-			res.Was = e.recorded(ctx, past.Known())
-		}
-	case res.Result == nil:
-		res.Verdict, res.Why = ReplayOpen, "the log holds no end of it"
-	case hostEnded(res.Result.Err) != "":
-		res.Verdict, res.Why = ReplayOpen, hostEnded(res.Result.Err)
-	default:
-		res.Verdict = ReplayResult
-		if sameResult(res.Result, res.Came) {
-			res.Verdict = ReplaySame
-		}
-		e.judgeOutput(res)
-	}
-}
-
-// judgeOutput looks whether the manifest of another module refuses an output that the one of the run's own did not.
-func (e *replayEntry) judgeOutput(res *Replayed) {
-	if !e.other || res.Came.Err != nil {
-		return
-	}
-	f := e.frame
-	_, was, _ := f.run.spec.tool(e.past.Intent.Name)
-	refused := f.run.engine.judgeOutput(f.module.Name+"."+f.tool.Name, f.tool, res.Came.Output)
-	if refused == nil || res.Verdict == ReplaySame && f.run.engine.judgeOutput(e.past.Intent.Name, was, res.Came.Output) != nil {
-		return
-	}
-	res.Verdict, res.Came.Err = ReplayResult, refused
-}
-
-func sameResult(was, now *ReplayedResult) bool {
-	if was.Err == nil || now.Err == nil {
-		return was.Err == nil && now.Err == nil && bytes.Equal(was.Output, now.Output)
-	}
-	a, errA := toolabi.Encode(was.Err)
-	b, errB := toolabi.Encode(now.Err)
-	return errA == nil && errB == nil && bytes.Equal(a, b)
 }

@@ -95,6 +95,16 @@ func TestARollbackUndoesInReverseOrderWhatHappened(t *testing.T) {
 	if !slices.Equal(order, want) {
 		t.Errorf("undone were %q, want %q", order, want)
 	}
+	var same []string
+	for res, err := range m.replayer(m.tools).Replay(t.Context(), runtime.RollbackOf("r"), runtime.ReplayOptions{}) {
+		same = append(same, strings.TrimSpace(string(res.Step)+" "+res.Tool+" "+string(res.Verdict)+" "+res.Why))
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"undo[0] m.refund same", "undo[1] m.refund same", "undo[2] m.refund same"}; !slices.Equal(same, want) {
+		t.Errorf("the compensations are replayed as %q, want %q", same, want)
+	}
 }
 
 func TestARollbackNeedsAClosedRunOfWhichAllIsKnown(t *testing.T) {

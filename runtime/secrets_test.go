@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -273,6 +274,89 @@ func TestAReplayServesWhatWasWrittenBeforeAValueWasKnown(t *testing.T) {
 	if err != nil || string(res.Output) != `["done"]` || m.world.total() != 1 {
 		t.Errorf("got %s, %v after %d effects", res.Output, err, m.world.total())
 	}
+}
+
+// A replay says nothing of a value either, also in a process that has not read it, as "wrun replay" has not.
+func TestAReplayOfARunWithSecretsSaysNoValue(t *testing.T) {
+	m := newMachine(t, map[string]tool{
+		"hears": func(g *guest, _ string) string {
+			return `"` + g.must(toolabi.FuncHTTPSend, "who am I? {{secret:key}}") + `"`
+		},
+		"tells": func(g *guest, _ string) string {
+			_, err := g.ask(toolabi.FuncHTTPSend, "token "+canary)
+			return fmt.Sprintf("%q", err.Message)
+		},
+		"shows": func(*guest, string) string { return `"` + canary + `"` },
+	})
+	vault := knowing(t)
+	p := m.process(m.mem.Handle(), func(c *runtime.Config) {
+		c.Secrets = vault
+		c.Funcs[0].Call = func(_ context.Context, c hostfuncs.Call, _ []byte) ([]byte, error) {
+			return vault.Hide([]byte("you are " + canary)), c.BeforeSend()
+		}
+	})
+	driver := func(ctx context.Context, r *runtime.Run) ([]byte, error) {
+		for _, name := range []string{"hears", "tells", "shows"} {
+			if _, err := r.Call(ctx, journal.Step(name), "m."+name, []byte(`{}`)); err != nil && !errors.Is(err, toolabi.Denied) {
+				return nil, err
+			}
+		}
+		return []byte(`1`), nil
+	}
+	if _, err := m.drive(p, driver); err != nil {
+		t.Fatal(err)
+	}
+	m.clean()
+	for _, vault := range []*hostfuncs.Vault{knowing(t), unread()} {
+		e, err := runtime.New(runtime.Config{Journal: m.mem.Handle(), Invoker: p.invoker, Funcs: m.funcs(), Secrets: vault})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var verdicts []string
+		for res, err := range e.Replay(t.Context(), "r", runtime.ReplayOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdicts = append(verdicts, string(res.Verdict))
+			if said := allOf(res); strings.Contains(said, canary) {
+				t.Errorf("the replay of %s holds the value: %s", res.Step, said)
+			}
+		}
+		if want := []string{"same", "same", "same so far"}; !slices.Equal(verdicts, want) {
+			t.Errorf("replayed %q, want %q", verdicts, want)
+		}
+	}
+	next := maps.Clone(m.tools)
+	next["tells"] = func(g *guest, _ string) string { return g.must(toolabi.FuncHTTPSend, "the token "+canary) }
+	next["shows"] = func(*guest, string) string { return `"it is ` + canary + `"` }
+	all, err := m.replayInstead(next, nil, runtime.ReplayOptions{})
+	if err != nil || len(all) != 3 || all[1].Verdict != runtime.ReplayRequest || all[2].Verdict != runtime.ReplayOpen {
+		t.Errorf("another version: %+v, %v", all, err)
+	}
+	for _, res := range all {
+		if said := allOf(res); strings.Contains(said, canary) {
+			t.Errorf("the replay of %s with another version holds the value: %s", res.Step, said)
+		}
+	}
+}
+
+// allOf is every text of what came of a call.
+func allOf(res runtime.Replayed) string {
+	said := []string{res.Tool, res.Why, fmt.Sprint(res.Err)}
+	for _, r := range []*runtime.ReplayedRequest{res.Was, res.Now} {
+		if r != nil {
+			said = append(said, r.Name, string(r.Request))
+		}
+	}
+	for _, r := range []*runtime.ReplayedResult{res.Result, res.Came} {
+		if r != nil {
+			said = append(said, string(r.Output), fmt.Sprint(r.Err))
+		}
+	}
+	for _, c := range res.HostCalls {
+		said = append(said, c.Name, c.Note, fmt.Sprint(c.Err))
+	}
+	return strings.Join(said, "\n")
 }
 
 func TestAPersonsReplyWithAValueIsRefused(t *testing.T) {
