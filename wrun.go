@@ -314,6 +314,11 @@ func (h *Host) InboxOf(ctx context.Context, run string) ([]runtime.Item, error) 
 // Await returns when a suspended run can go on. See runtime.Engine.Await.
 func (h *Host) Await(ctx context.Context, run string) error { return h.engine.Await(ctx, run) }
 
+// Rest returns once a run has ended or needs somebody; see runtime.Engine.Rest.
+func (h *Host) Rest(ctx context.Context, run string, idle func()) (runtime.Result, error) {
+	return h.engine.Rest(ctx, run, idle)
+}
+
 // Reconcile asks the look-ups of a run's tools about what is in doubt. See runtime.Engine.Reconcile.
 func (h *Host) Reconcile(ctx context.Context, run string) ([]runtime.Finding, error) {
 	return h.engine.Reconcile(ctx, run)

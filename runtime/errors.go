@@ -67,13 +67,18 @@ type Evidence struct {
 
 // UnconfirmedError says that the log was restored from a backup and may be older than the world.
 type UnconfirmedError struct {
-	Run  string
+	Run string
+	// Step is the one that is not begun, "" where none was come to yet.
 	Step journal.Step
 }
 
 // Error says what a person has to decide.
 func (e *UnconfirmedError) Error() string {
-	return fmt.Sprintf("run %s was restored from a backup: %s may have happened after the backup was made", e.Run, e.Step)
+	what := string(e.Step)
+	if what == "" {
+		what = "what it does next"
+	}
+	return fmt.Sprintf("run %s was restored from a backup: %s may have happened after the backup was made", e.Run, what)
 }
 
 // WaitingError says that the run waits for something outside: a person or a time.

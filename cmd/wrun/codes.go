@@ -337,7 +337,8 @@ place. "wrun log RUN" shows it.`}
 
 	codeGaveUp = code{"W0419", exitGaveUp, "gave up waiting", `
 The run still waits after all the time that --wait allowed. It is suspended on disk, as it
-would have been without --wait.`}
+would have been without --wait. Of "wrun wait": it has not ended after all the time that
+--timeout allowed, and nothing of it was touched.`}
 	codeAnswered = code{"W0420", exitUsage, "answered already", `
 The first answer counts. A yes can be taken back with "wrun deny RUN STEP" as long as what
 was agreed to has not begun; a no stays.`}
@@ -430,6 +431,10 @@ recorded whatever it took; the next one does not begin. The run is not closed, a
 driver goes on with it. Make room first, or say a higher --journal-quota: "wrun gc --keep done=30d"
 removes runs that ended long ago and what no run names, and "wrun compact" gives back what they
 took in the file. "wrun resume RUN" goes on then.`}
+	codeCrashed = code{"W0445", exitFailed, "the run crashed again and again", `
+The process that drove the run died three times in a row without any progress, so that nothing goes
+on with the run by itself any more. What was under way when it died is on the disk: "wrun log RUN"
+ends with it. "wrun resume RUN" tries once more.`}
 	codeImported = code{"W0436", exitUsage, "the run is driven elsewhere", `
 The run came here in a bundle: "wrun import". It can be looked at and
 replayed here. Driving it, or rolling it back, in two places would do things twice, so that is done where it was
@@ -473,6 +478,6 @@ var codes = []code{
 	codeUncertain, codeWaiting, codeDiverged, codeDriven, codeReplayLimit, codeFailed, codeDenied, codeCancelled, codeLate,
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
-	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeImported, codeRemoved, codeReplayDiffers, codeReplayCannot, codeRunsDiffer,
+	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeCrashed, codeImported, codeRemoved, codeReplayDiffers, codeReplayCannot, codeRunsDiffer,
 	codeOther, codeOutput,
 }

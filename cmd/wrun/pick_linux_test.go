@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wrun-dev/wrun/internal/wasmtest"
+	"github.com/wrun-dev/wrun/journal"
+	"github.com/wrun-dev/wrun/journal/boltdb"
 )
 
 // Where the run is left out on a terminal, the runs that the command could be about are offered.
@@ -127,4 +129,30 @@ func openTerminal(t *testing.T) (master, terminal *os.File) {
 	master = os.NewFile(uintptr(fd), "/dev/ptmx")
 	t.Cleanup(func() { master.Close() })
 	return master, terminal
+}
+
+// Ctrl-C ends a wait, and the run is as it was.
+func TestASignalEndsAWait(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j, err := boltdb.Create(t.Context(), path, boltdb.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Append(t.Context(), "idle", 0, journal.Entry{Kind: journal.Created, Name: "call", Time: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	errOut := &until{text: "nobody drives run idle", then: func() { cancel(signalError{syscall.SIGINT}) }}
+	var out bytes.Buffer
+	code := Main(ctx, []string{"--journal", path, "wait", "idle", "--timeout", "1h"}, strings.NewReader(""), &out, errOut)
+	if code != 130 || out.Len() != 0 || !strings.Contains(errOut.String(), "error[W0415]: received interrupt; nothing is left half done") {
+		t.Errorf("exit code %d, standard output %q, standard error\n%s", code, out.String(), errOut.String())
+	}
+	out.Reset()
+	if code := Main(t.Context(), []string{"--journal", path, "ls", "--json"}, strings.NewReader(""), &out, errOut); code != 0 || !strings.Contains(out.String(), `"entries":1,`) {
+		t.Errorf("exit code %d, %s", code, out.String())
+	}
 }

@@ -58,6 +58,7 @@ func (a *app) runProblem(err error) (problem, bool) {
 		answered  *runtime.AnsweredError
 		other     *runtime.ShownError
 		gaveUp    *gaveUpError
+		stopped   *runtime.StoppedError
 		notUndone *runtime.NotUndoneError
 		gone      *runtime.DirError
 		memory    *sandbox.MemoryError
@@ -75,11 +76,13 @@ func (a *app) runProblem(err error) (problem, bool) {
 	case errors.As(err, &notUndone):
 		return a.notUndoneProblem(notUndone), true
 	case errors.As(err, &gaveUp):
-		p := problem{code: codeGaveUp}
+		p := problem{code: codeGaveUp, next: gaveUp.next}
 		if gaveUp.waits != nil {
 			p.next = a.nextOfWaiting(gaveUp.waits)
 		}
 		return p, true
+	case errors.As(err, &stopped):
+		return a.stoppedProblem(stopped), true
 	case errors.As(err, &waiting):
 		return problem{code: codeWaiting, known: toolabi.CleanLine(waiting.Text, 500), next: a.nextOfWaiting(waiting)}, true
 	case errors.As(err, &budget):

@@ -67,6 +67,7 @@ type gaveUpError struct {
 	after time.Duration
 	why   error
 	waits *runtime.WaitingError // nil when another process drives it
+	next  string                // what to type, "" for what waits says, or to resume it
 }
 
 func (e *gaveUpError) Error() string {
@@ -106,7 +107,7 @@ func (a *app) driven(ctx context.Context, h *wrun.Host, run string, long time.Du
 		case <-patience:
 			stop()
 			<-done
-			return res, &gaveUpError{long, err, waits}
+			return res, &gaveUpError{after: long, why: err, waits: waits}
 		}
 	}
 }
