@@ -83,6 +83,13 @@ func (a *app) answer(ctx context.Context, named []string, answer runtime.Answer)
 		if answer.Input != nil {
 			word += " with another input"
 		}
+		if a.json {
+			l := map[string]any{"run": run, "step": step, "agreed": answer.Yes, "by": answer.By, "next": a.cmd("resume " + run)}
+			if answer.Input != nil {
+				l["input"] = shown(answer.Input)
+			}
+			return a.line(l)
+		}
 		a.say("%s of run %s is %s by %s. next: %s", step, run, word, oneLine([]byte(answer.By)), a.cmd("resume "+run))
 		return nil
 	})

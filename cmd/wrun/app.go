@@ -36,9 +36,10 @@ type app struct {
 	noMigrate            bool
 	json, quiet, verbose bool
 	colour               colour
-	stats                bool // say what driving took
-	keeping              bool // the verb is one of upkeep
-	bundled              bool // the run is out of a bundle, and cannot be gone on with
+	filter               filter // what lines of JSON go through
+	stats                bool   // say what driving took
+	keeping              bool   // the verb is one of upkeep
+	bundled              bool   // the run is out of a bundle, and cannot be gone on with
 
 	saying sync.Mutex // guards errOut while a run is driven, and waits
 	waits  waits      // for the journal

@@ -24,6 +24,9 @@ func (a *app) writeArtifact(c *cobra.Command, h *wrun.Host, run, digest string) 
 	if f, ok := a.out.(*os.File); ok && isTerminal(f) {
 		return usage(c, "an artifact may hold anything, and is not written to a terminal: say %s --artifact %s > FILE", a.cmd("show "+run), d)
 	}
+	if a.filter.expr != nil {
+		return usage(c, "--jq goes with lines of JSON, and an artifact is written byte for byte")
+	}
 	for _, to := range []io.Writer{io.Discard, output{a}} { // damage is known at the end, and nothing half is written
 		if err := copyArtifact(c, h, run, d, to); err != nil {
 			return err

@@ -51,9 +51,15 @@ func (a *app) cancel(ctx context.Context, h *wrun.Host, run, by, why string) err
 	var closed *runtime.FailedError
 	switch {
 	case errors.As(err, &busy):
+		if a.json {
+			return a.line(map[string]any{"run": run, "closed": false, "by": by, "next": a.cmd("show " + run)})
+		}
 		a.say("run %s is cancelled; %v, and ends what is under way", run, busy)
 		return nil
 	case errors.As(err, &closed) && closed.Outcome == journal.Cancelled:
+		if a.json {
+			return a.line(map[string]any{"run": run, "closed": true, "by": by, "next": a.cmd("show " + run)})
+		}
 		a.say("run %s is cancelled and closed. next: %s", run, a.cmd("show "+run))
 		return nil
 	}

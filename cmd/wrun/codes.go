@@ -167,6 +167,12 @@ the journal holds, beside an undisturbed call, stand below the case. Declare wha
 (nothing declared is always true), or let it keep what it declares. docs/crash-points.md explains each
 kind of breach.`}
 
+	codeFilter = code{"W0136", exitUsage, "the expression of --jq stopped", `
+The expression of --jq could be read, and what it was given of the output it could not work on: it
+asks for a part that is not there, gives what JSON does not have, or does not end. What the
+command did is done, and only its output is missing; "wrun resume RUN" writes that of a run
+again, and executes nothing. docs/json.md says what each verb writes.`}
+
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
 another version of the ABI, or without a manifest. "wrun tool build" makes modules that
@@ -472,6 +478,7 @@ Something went wrong that has no code of its own. The message says what.`}
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
 	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeDeclaration, codeCrashtest, codeAmbiguous, codeNoChoice,
+	codeFilter,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,7 +115,7 @@ func (a *app) setStage(ctx context.Context, dir string) (*stage, error) {
 	if s.model, err = fakemodel.Start(fakemodel.Config{Script: replies, File: filepath.Join(dir, "bills.jsonl")}); err != nil {
 		return nil, errors.Join(err, s.ledger.Close())
 	}
-	err = a.printf("a ledger listens on %s, and a model on %s; both count what they are asked for\n", s.ledger.URL(), s.model.URL())
+	err = a.tell("a ledger listens on %s, and a model on %s; both count what they are asked for\n", s.ledger.URL(), s.model.URL())
 	if err != nil {
 		return nil, errors.Join(err, s.ledger.Close(), s.model.Close())
 	}
@@ -131,7 +132,7 @@ func (s *stage) verdict() error {
 	for _, b := range s.model.Bills() {
 		keys[b.Key]++
 	}
-	if err := s.app.printf("\nthe ledger counted: demo-a %d charge, demo-b %d charge; the model was paid for %d answers to %d questions\n",
+	if err := s.app.tell("\nthe ledger counted: demo-a %d charge, demo-b %d charge; the model was paid for %d answers to %d questions\n",
 		charges["demo-a"], charges["demo-b"], len(s.model.Bills()), len(keys)); err != nil {
 		return err
 	}
@@ -143,8 +144,24 @@ func (s *stage) verdict() error {
 	if n := len(s.model.Bills()); n != 4 || len(keys) != n {
 		s.wrong = append(s.wrong, fmt.Errorf("the model was paid %d times for %d questions instead of once for each of 4", n, len(keys)))
 	}
+	if s.app.json {
+		if err := s.app.line(map[string]any{
+			"charges": charges, "answers": len(s.model.Bills()), "questions": len(keys), "kept": len(s.wrong) == 0,
+		}); err != nil {
+			return err
+		}
+	}
 	if len(s.wrong) > 0 {
 		return &codedError{codeDemo, errors.Join(s.wrong...)}
 	}
-	return s.app.printf("money moved once, and each answer was paid once\n")
+	return s.app.tell("money moved once, and each answer was paid once\n")
+}
+
+// tell shows people what happens: on standard output, or on standard error where that is for JSON.
+func (a *app) tell(format string, args ...any) error {
+	if !a.json {
+		return a.printf(format, args...)
+	}
+	a.say("%s", strings.TrimSuffix(fmt.Sprintf(format, args...), "\n"))
+	return nil
 }

@@ -96,7 +96,7 @@ func (s *stage) run(ctx context.Context, want int, args ...string) error {
 	if code != want {
 		s.wrong = append(s.wrong, fmt.Errorf("wrun %s ended with exit code %d instead of %d", strings.Join(args, " "), code, want))
 	}
-	return s.app.printf("    exit code %d: %s\n", code, s.count())
+	return s.app.tell("    exit code %d: %s\n", code, s.count())
 }
 
 // count says what the model and the ledger were asked for since the last time.
@@ -110,7 +110,7 @@ func (s *stage) count() string {
 // said shows what a process said, indented.
 func (s *stage) said(p *process) error {
 	for line := range strings.Lines(strings.ReplaceAll(p.text.String(), s.dir, "DIR")) {
-		if err := s.app.printf("    | %s\n", strings.TrimRight(line, "\n")); err != nil {
+		if err := s.app.tell("    | %s\n", strings.TrimRight(line, "\n")); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (s *stage) behave(b ledger.Behaviour) {
 
 // threeRounds kills the process when its tool has paid and asks for something else.
 func (s *stage) threeRounds(ctx context.Context) error {
-	if err := s.app.printf("\n(a) an agent pays, and is killed before it has heard what became of it\n\n  round 1: wrun agent, killed while its tool asks what was paid in all\n"); err != nil {
+	if err := s.app.tell("\n(a) an agent pays, and is killed before it has heard what became of it\n\n  round 1: wrun agent, killed while its tool asks what was paid in all\n"); err != nil {
 		return err
 	}
 	s.behave(ledger.Behaviour{HangLists: 1})
@@ -138,19 +138,19 @@ func (s *stage) threeRounds(ctx context.Context) error {
 		return err
 	}
 	s.behave(ledger.Behaviour{})
-	if err := s.app.printf("    killed with SIGKILL: %s\n\n  round 2: wrun resume, in a new process that has nothing but the id\n", s.count()); err != nil {
+	if err := s.app.tell("    killed with SIGKILL: %s\n\n  round 2: wrun resume, in a new process that has nothing but the id\n", s.count()); err != nil {
 		return err
 	}
 	if err := s.run(ctx, 0, "resume", "demo-a"); err != nil {
 		return err
 	}
-	if err := s.app.printf("\n  round 3: the run is finished: it returns what it returned, and does nothing again\n"); err != nil {
+	if err := s.app.tell("\n  round 3: the run is finished: it returns what it returned, and does nothing again\n"); err != nil {
 		return err
 	}
 	if err := s.run(ctx, 0, "resume", "demo-a"); err != nil {
 		return err
 	}
-	if err := s.app.printf("\n  wrun cost\n"); err != nil {
+	if err := s.app.tell("\n  wrun cost\n"); err != nil {
 		return err
 	}
 	return s.run(ctx, 0, "cost", "demo-a")
@@ -158,7 +158,7 @@ func (s *stage) threeRounds(ctx context.Context) error {
 
 // uncertain kills the process when the ledger has acted and nobody knows yet.
 func (s *stage) uncertain(ctx context.Context) error {
-	if err := s.app.printf("\n(b) an agent pays, and is killed before the ledger's reply is recorded\n\n  round 1: wrun agent, killed while the ledger holds its reply\n"); err != nil {
+	if err := s.app.tell("\n(b) an agent pays, and is killed before the ledger's reply is recorded\n\n  round 1: wrun agent, killed while the ledger holds its reply\n"); err != nil {
 		return err
 	}
 	s.behave(ledger.Behaviour{Hang: 1})
@@ -166,7 +166,7 @@ func (s *stage) uncertain(ctx context.Context) error {
 		return err
 	}
 	s.behave(ledger.Behaviour{})
-	if err := s.app.printf("    killed with SIGKILL: %s\n\n  round 2: wrun resume, in a new process\n", s.count()); err != nil {
+	if err := s.app.tell("    killed with SIGKILL: %s\n\n  round 2: wrun resume, in a new process\n", s.count()); err != nil {
 		return err
 	}
 	if err := s.run(ctx, exitUncertain, "resume", "demo-b"); err != nil {
@@ -179,13 +179,13 @@ func (s *stage) uncertain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.app.printf("\n  round 3: the ledger is asked, and what it says is recorded\n"); err != nil {
+	if err := s.app.tell("\n  round 3: the ledger is asked, and what it says is recorded\n"); err != nil {
 		return err
 	}
 	if err := s.run(ctx, 0, "resolve", "demo-b", "call[0][0]/1", "--happened", "@"+reply, "--note", "found in the ledger"); err != nil {
 		return err
 	}
-	if err := s.app.printf("\n  round 4: wrun resume, in a new process\n"); err != nil {
+	if err := s.app.tell("\n  round 4: wrun resume, in a new process\n"); err != nil {
 		return err
 	}
 	return s.run(ctx, 0, "resume", "demo-b")

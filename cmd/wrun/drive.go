@@ -103,7 +103,11 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 		if err = failpoint.Hit(failpoint.BeforeAck); err != nil {
 			return &runError{id, err}
 		}
-		err = a.write(append(output[:len(output):len(output)], '\n'))
+		if a.json {
+			err = a.document(compacted(output))
+		} else {
+			err = a.write(append(output[:len(output):len(output)], '\n'))
+		}
 	}
 	if err != nil {
 		return &runError{id, err}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,11 +15,17 @@ func newExplain(a *app) *cobra.Command {
 			for _, k := range codes {
 				switch {
 				case len(args) == 0 && a.json, len(args) == 1 && a.json && strings.EqualFold(args[0], k.id):
-					a.line(map[string]any{"code": k.id, "exit": k.exit, "title": k.title, "text": strings.TrimSpace(k.text)})
+					if err := a.line(map[string]any{"code": k.id, "exit": k.exit, "title": k.title, "text": strings.TrimSpace(k.text)}); err != nil {
+						return err
+					}
 				case len(args) == 0:
-					fmt.Fprintf(a.out, "%s  exit %-3d %s\n", k.id, k.exit, k.title)
+					if err := a.printf("%s  exit %-3d %s\n", k.id, k.exit, k.title); err != nil {
+						return err
+					}
 				case strings.EqualFold(args[0], k.id):
-					fmt.Fprintf(a.out, "%s: %s (exit code %d)\n\n%s\n", k.id, k.title, k.exit, strings.TrimSpace(k.text))
+					if err := a.printf("%s: %s (exit code %d)\n\n%s\n", k.id, k.title, k.exit, strings.TrimSpace(k.text)); err != nil {
+						return err
+					}
 				default:
 					continue
 				}

@@ -16,7 +16,7 @@ func (a *app) line(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encode output: %w", err)
 	}
-	return a.write(visible(b.Bytes()))
+	return a.document(visible(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))
 }
 
 // write writes data to standard output, and says so when it cannot: a result that did not arrive is not a success.

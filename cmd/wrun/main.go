@@ -6,11 +6,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -44,7 +46,21 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 		err = usage(c, "%v", wrong)
 	}
 	a.keeping = upkeep[c.Name()]
+	a.json = a.json || errors.As(err, new(*usageError)) && wantsJSON(args) // flags behind the mistake have not been read
 	return a.report(ctx, err)
+}
+
+// wantsJSON says whether a command line that could not be understood asks for JSON.
+func wantsJSON(args []string) bool {
+	for _, arg := range args {
+		if arg == "--" {
+			return false
+		}
+		if name, value, _ := strings.Cut(arg, "="); name == "--json" && value != "false" || name == "--jq" {
+			return true
+		}
+	}
+	return false
 }
 
 // upkeep are the verbs that look at a journal or after it, and drive no run of it: when one of them is stopped, it has done nothing, or some of it wholly.

@@ -93,7 +93,7 @@ func (a *app) reportJSON(p problem) {
 // nextOfRun is what to type after a problem with a run for which nothing better is known.
 func (a *app) nextOfRun(c code, run string) string {
 	switch c {
-	case codeInterrupted, codeOutput, codeJournal, codeNoSpace, codeExpired, codeGaveUp, codeMemory, codeDir:
+	case codeInterrupted, codeOutput, codeFilter, codeJournal, codeNoSpace, codeExpired, codeGaveUp, codeMemory, codeDir:
 		return a.cmd("resume " + run)
 	case codeCompile:
 		return moreToCompile + a.cmd("resume "+run)

@@ -126,15 +126,18 @@ func (a *app) settleRun(ctx context.Context, given string, v verdict) error {
 		if err != nil {
 			return err
 		}
-		say, done, next := h.Acknowledge, "the late outcomes of run %s are acknowledged", "resume "
+		say, word, done, next := h.Acknowledge, "acknowledged", "the late outcomes of run %s are acknowledged", "resume "
 		switch {
 		case v.confirm:
-			say, done = h.Confirm, "run %s is confirmed"
+			say, word, done = h.Confirm, "confirmed", "run %s is confirmed"
 		case v.abandon:
-			say, done, next = h.Abandon, "run %s is abandoned, and closed", "show "
+			say, word, done, next = h.Abandon, "abandoned", "run %s is abandoned, and closed", "show "
 		}
 		if err := say(ctx, run, v.by, v.note); err != nil {
 			return &runError{run, err}
+		}
+		if a.json {
+			return a.line(map[string]any{"run": run, "verdict": word, "by": v.by, "next": a.cmd(next + run)})
 		}
 		a.say(done+". next: %s", run, a.cmd(next+run))
 		return nil
@@ -170,6 +173,10 @@ func (a *app) settle(ctx context.Context, named []string, v verdict) error {
 		next := "resume "
 		if p, err := readPicture(ctx, h, run); err == nil && p.state.Finished {
 			next = "show "
+		}
+		if a.json {
+			word := map[bool]string{true: "happened", false: "did not happen"}[v.yes]
+			return a.line(map[string]any{"run": run, "step": step, "verdict": word, "by": v.by, "next": a.cmd(next + run)})
 		}
 		a.say("%s of run %s is settled. next: %s", step, run, a.cmd(next+run))
 		return nil

@@ -38,7 +38,6 @@ Results go to standard output, everything else to standard error.
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.Version, _ = buildVersions()
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	f := root.PersistentFlags()
 	f.Var((*fileName)(&a.journalPath), "journal", "the journal's `FILE` (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
@@ -49,6 +48,8 @@ Results go to standard output, everything else to standard error.
 	f.BoolVar(&a.noMigrate, "no-migrate", false, "leave a journal of an older version as it is, and fail")
 	f.Var(&a.colour, "color", "colour standard output `WHEN`: auto, that is on a terminal and without NO_COLOR (the default), always or never")
 	f.BoolVar(&a.json, "json", false, "write one JSON object per line")
+	a.filter.app = a
+	f.Var(&a.filter, "jq", "write what this jq `EXPRESSION` gives of each line of JSON; strings are written as they are")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say every step, and what the tools say, on standard error")
 	for _, verb := range verbs {

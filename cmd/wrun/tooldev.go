@@ -92,7 +92,9 @@ func (a *app) round(ctx context.Context, dir, output string, cases func(context.
 	if err := writeFile(output, wasm); err != nil {
 		return err
 	}
-	if err := a.printf("%s  %s %s, digest %s\n", output, m.Manifest.Name, m.Manifest.Version, m.Digest.Short()); err != nil {
+	line := moduleLine(m)
+	line["file"] = output
+	if err := a.either(line, "%s  %s %s, digest %s\n", output, m.Manifest.Name, m.Manifest.Version, m.Digest.Short()); err != nil {
 		return err
 	}
 	if lang, _, err := toolbuild.Look(dir); err == nil && lang == toolbuild.Go {
