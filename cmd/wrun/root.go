@@ -17,6 +17,7 @@ var verbs = []func(*app) *cobra.Command{
 	newLabel, newWait,
 	newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC,
 	newTool, newTest, newCrashtest,
+	newCompletion,
 	newDemo, newDev, newExplain, newVersion, newCompileModule, newCrashtestChild,
 }
 
@@ -38,6 +39,7 @@ Results go to standard output, everything else to standard error.
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.Version, _ = buildVersions()
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage(c, "%v", err) })
 	f := root.PersistentFlags()
 	f.Var((*fileName)(&a.journalPath), "journal", "the journal's `FILE` (default $WRUN_JOURNAL, else wrun/journal.db in the user's state directory)")
@@ -55,6 +57,7 @@ Results go to standard output, everything else to standard error.
 	for _, verb := range verbs {
 		root.AddCommand(a.verb(verb(a)))
 	}
+	a.complete(root)
 	return root
 }
 
