@@ -466,6 +466,10 @@ journal; --call-timeout says how long each call may compute.`}
 something else or came to something else, or runs that are made of something else. What differs
 stands above, the first step that does at the top. Both runs are as they were.`}
 
+	codeDoctor = code{"W0455", exitFailed, "something is not in order here", `
+"wrun doctor" found what keeps wrun from working as it promises. Each finding stands above, with what to do
+about it. It has changed nothing.`}
+
 	codeOutput = code{"W0502", exitFailed, "the output could not be written", `
 What the command had to say did not reach standard output. A run's output is in the
 journal: "wrun resume RUN" writes it again, and executes nothing.`}
@@ -486,5 +490,6 @@ var codes = []code{
 	codeRestored, codeLimit, codeTooSoon, codeNothingOpen, codeClosed, codeInterrupted, codeDemo, codeUnrecorded, codeContradicted,
 	codeGaveUp, codeAnswered, codeShown, codeExpired, codeOpen, codeNothingToUndo, codeNoStep, codeNotUndone,
 	codeUngranted, codeDir, codeMemory, codeConflict, codeOthers, codeNotAdded, codeChanged, codeMoved, codeBudget, codeRunQuota, codeJournalQuota, codeCrashed, codeImported, codeRemoved, codeReplayDiffers, codeReplayCannot, codeRunsDiffer,
+	codeDoctor,
 	codeOther, codeOutput,
 }

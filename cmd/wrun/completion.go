@@ -26,13 +26,13 @@ type words func(a *app, c *cobra.Command, given []string, word string) ([]cobra.
 var arguments = map[string][]words{
 	"run": {filesOf("yaml", "yml")}, "agent": {filesOf("yaml", "yml"), nothing},
 	"call":   {modulesAndAdded, toolsOfModule, nothing},
-	"resume": {runs(canGoOn), nothing}, "wait": {runs(isOpen), nothing}, "cancel": {runs(isOpen), nothing},
-	"ls": {runs(anyRun)}, "label": {runs(anyRun), nothing}, "cost": {runs(anyRun), nothing},
+	"resume": {runs(offerGoing), nothing}, "wait": {runs(offerOpen), nothing}, "cancel": {runs(offerOpen), nothing},
+	"ls": {runs(offerAny)}, "label": {runs(offerAny), nothing}, "cost": {runs(offerAny), nothing},
 	"show": {runsOrFiles, nothing}, "log": {runsOrFiles, nothing}, "replay": {runsOrFiles, nothing}, "diff": {runsOrFiles, runsOrFiles, nothing},
-	"approve": {runs(asks), steps(asked), nothing}, "deny": {runs(asks), steps(asked), nothing},
-	"resolve": {runs(isUnclear), steps(inDoubt), nothing}, "reconcile": {runs(isUnclear), nothing},
-	"rollback": {runs(isFinished), nothing}, "fork": {runs(anyRun), nothing},
-	"export": {runs(anyRun), files, nothing}, "import": {files, nothing}, "backup": {files, nothing}, "restore": {files, nothing},
+	"approve": {runs(offerAsking), steps(asked), nothing}, "deny": {runs(offerAsking), steps(asked), nothing},
+	"resolve": {runs(offerUnclear), steps(doubtful), nothing}, "reconcile": {runs(offerUnclear), nothing},
+	"rollback": {runs(offerFinished), nothing}, "fork": {runs(offerAny), nothing},
+	"export": {runs(offerAny), files, nothing}, "import": {files, nothing}, "backup": {files, nothing}, "restore": {files, nothing},
 	"explain": {codeWords, nothing}, "test": {files, nothing}, "crashtest": {filesOf("yaml", "yml"), nothing},
 	"tool new": {nothing, dirs, nothing}, "tool build": {dirs, nothing}, "tool dev": {dirs, nothing}, "tool package": {files, nothing}, "tool wrap": {files},
 	"tool inspect": {modulesAndAdded, nothing}, "tool add": {filesOf("wasm", "tar"), nothing}, "tool rm": {added, nothing}, "tool diff": {modulesAndAdded},
@@ -87,7 +87,7 @@ func runsOrFiles(a *app, c *cobra.Command, given []string, word string) ([]cobra
 	if strings.ContainsAny(word, `/\`) {
 		return files(a, c, given, word)
 	}
-	found, _ := runs(anyRun)(a, c, given, word)
+	found, _ := runs(offerAny)(a, c, given, word)
 	return found, cobra.ShellCompDirectiveKeepOrder
 }
 

@@ -12,26 +12,24 @@ import (
 	"github.com/wrun-dev/wrun/journal"
 )
 
-// fit says whether a verb can do something with a run; others are offered behind those that fit, or not at all with only.
-type fit struct {
+// offers says which runs are offered where a RUN is missing: those that fit first, and with only no others.
+type offers struct {
 	only  bool
 	query journal.Query
-	is    func(s *journal.State, status journal.Status) bool
+	fit   fits
 }
 
 var (
-	anyRun     = fit{is: func(*journal.State, journal.Status) bool { return true }}
-	isFinished = fit{is: func(s *journal.State, _ journal.Status) bool { return s.Finished }}
-	isOpen     = fit{only: true, query: journal.Query{Unfinished: true}, is: func(s *journal.State, _ journal.Status) bool { return !s.Finished }}
-	canGoOn    = fit{query: journal.Query{Unfinished: true}, is: func(_ *journal.State, status journal.Status) bool { return status != journal.Running }}
-	asks       = fit{query: journal.Query{Unfinished: true}, is: func(s *journal.State, _ journal.Status) bool { return len(asksAt(s)) > 0 }}
-	isUnclear  = fit{query: journal.Query{Unsettled: true}, is: func(s *journal.State, status journal.Status) bool {
-		return len(s.InDoubt()) > 0 && status != journal.Running || s.Late > 0
-	}}
+	offerAny      = offers{fit: anyRun}
+	offerFinished = offers{fit: finished}
+	offerOpen     = offers{only: true, query: journal.Query{Unfinished: true}, fit: unfinished}
+	offerGoing    = offers{query: journal.Query{Unfinished: true}, fit: goesOn}
+	offerAsking   = offers{query: journal.Query{Unfinished: true}, fit: func(_ *wrun.Host, s *journal.State) bool { return len(asksAt(s)) > 0 }}
+	offerUnclear  = offers{query: journal.Query{Unsettled: true}, fit: func(h *wrun.Host, s *journal.State) bool { return inDoubt(h, s) || s.Late > 0 }}
 )
 
 // runs offers run ids: those that fit first, and the newest of them at the top.
-func runs(f fit) words {
+func runs(f offers) words {
 	return func(a *app, c *cobra.Command, given []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
 		type candidate struct {
 			run    string
@@ -49,7 +47,7 @@ func runs(f fit) words {
 					continue
 				}
 				status := h.Status(&s)
-				if k := (candidate{s.Run, status, s.Began, f.is(&s, status)}); k.fits || !f.only {
+				if k := (candidate{s.Run, status, s.Began, f.fit(h, &s)}); k.fits || !f.only {
 					all = append(all, k)
 				}
 			}
@@ -78,9 +76,9 @@ func asksAt(s *journal.State) (found []journal.Step) {
 	return found
 }
 
-// asked, inDoubt and anyStep choose steps of a run.
+// asked, doubtful and anyStep choose steps of a run.
 func asked(s *journal.State, _ []journal.Step) []journal.Step     { return asksAt(s) }
-func inDoubt(s *journal.State, _ []journal.Step) []journal.Step   { return s.InDoubt() }
+func doubtful(s *journal.State, _ []journal.Step) []journal.Step  { return s.InDoubt() }
 func anyStep(_ *journal.State, all []journal.Step) []journal.Step { return all }
 
 // steps offers steps of the run that is typed already, with what they call.

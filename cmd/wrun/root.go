@@ -17,7 +17,7 @@ var verbs = []func(*app) *cobra.Command{
 	newLabel, newWait,
 	newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC,
 	newTool, newTest, newCrashtest,
-	newCompletion, newMan,
+	newDoctor, newCompletion, newMan,
 	newDemo, newDev, newExplain, newVersion, newCompileModule, newCrashtestChild,
 }
 

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// DefaultMemoryBudget is how much memory all calls together may hold on this machine where Config does not say, in bytes.
+func DefaultMemoryBudget() uint64 { return defaultBudget(machineMemory()) }
+
 // defaultBudget is half of what the machine has, at most 4 GiB; a machine that does not say what it has is taken for one of
 // 2 GiB.
 func defaultBudget(machine uint64) uint64 {

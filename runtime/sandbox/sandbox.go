@@ -53,11 +53,15 @@ type Config struct {
 	OnCompile func(CompileEvent)
 }
 
+// What the compilation of one module may take where Config says nothing, the memory in bytes.
 const (
-	defaultMemory         = 256 << 20
-	defaultCompileTimeout = time.Minute
-	maxCompileTimeout     = time.Hour // a staging directory that is much older is a leftover
-	defaultCompileMemory  = 2 << 30
+	DefaultCompileTimeout = time.Minute
+	DefaultCompileMemory  = 2 << 30
+)
+
+const (
+	defaultMemory     = 256 << 20
+	maxCompileTimeout = time.Hour // a staging directory that is much older is a leftover
 )
 
 // ErrClosed is returned by Invoke after Close.
@@ -106,8 +110,8 @@ func New(ctx context.Context, cfg Config) (*Sandbox, error) {
 	if cfg.CompileTimeout < 0 {
 		return nil, fmt.Errorf("sandbox: Config.CompileTimeout is %v", cfg.CompileTimeout)
 	}
-	s.cfg.CompileTimeout = min(cmp.Or(cfg.CompileTimeout, defaultCompileTimeout), maxCompileTimeout)
-	s.cfg.CompileMemory = cmp.Or(cfg.CompileMemory, defaultCompileMemory)
+	s.cfg.CompileTimeout = min(cmp.Or(cfg.CompileTimeout, DefaultCompileTimeout), maxCompileTimeout)
+	s.cfg.CompileMemory = cmp.Or(cfg.CompileMemory, DefaultCompileMemory)
 	s.compiler = wazero.NewRuntimeConfig()
 	var err error
 	if cfg.CacheDir != "" || len(cfg.Compiler) > 0 {
