@@ -57,7 +57,8 @@ type Config struct {
 	Policy runtime.Policy
 	// RunQuota and JournalQuota are those of runtime.Config, in bytes; 0 means none.
 	RunQuota, JournalQuota int64
-	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
+	// Observe is told of each step as it is served, begun and ended, and of each run as it is claimed and let go of. It is called
+	// concurrently and must return at once.
 	Observe func(runtime.Event)
 	// Instances says how a call gets its clean instance: from a pool, by default.
 	Instances sandbox.Instances

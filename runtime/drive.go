@@ -127,11 +127,29 @@ func (e *Engine) claimed(ctx context.Context, l *loaded, opts DriveOptions) (res
 	}
 	r := newRun(e, l.state.Run, l)
 	r.approveBy = opts.ApproveBy
+	driven := Event{Run: r.id, Phase: Driven, Driver: l.history.Created().Name, Began: timeOf(l.history.Created().Time)}
+	e.observe(driven)
 	res, err = r.goOn(ctx, opts)
 	r.log.close()
+	e.observe(driven.letGo(err))
 	err = r.withUnrecorded(err)
 	res.Usage.Commits = 1 + r.log.commits() // the first one claimed it
 	return res, r.cancelAsked(), err
+}
+
+// letGo is the other end of a run's driving, with what came of it.
+func (ev Event) letGo(err error) Event {
+	var failed *FailedError
+	ev.Phase, ev.Finished = LetGo, err == nil || errors.As(err, &failed)
+	switch {
+	case err == nil:
+		ev.Outcome = journal.OK.String()
+	case failed != nil:
+		ev.Outcome, ev.Err = failed.Outcome.String(), failed.Err
+	default:
+		ev.Outcome = stopName(err)
+	}
+	return ev
 }
 
 // goOn drives a run that is claimed.

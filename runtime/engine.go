@@ -61,7 +61,8 @@ type Config struct {
 	RideAlong time.Duration
 	// Lease is how long a claim lasts in a journal that cannot tell whether its owner lives; 0 means one minute.
 	Lease time.Duration
-	// Observe is told of each step as it is served, begun and ended. It is called concurrently and must return at once.
+	// Observe is told of each step as it is served, begun and ended, and of each run as it is claimed and let go of. It is called
+	// concurrently and must return at once.
 	Observe func(Event)
 	// Policy decides whether a call may begin; nil leaves it to the manifests.
 	Policy Policy
@@ -98,6 +99,20 @@ type Event struct {
 	Text string
 	// Level is the level of a log line.
 	Level uint8
+	// Began is when what is begun or has ended was announced in the log, perhaps by a process that has died since; zero for a step that
+	// is not announced. Of Driven and LetGo it is when the run was created.
+	Began time.Time
+	// Request is what a step asks for, of Begun and Ended, and nil where it was refused; Reply is what came of one that succeeded, of
+	// Ended. They are in the form in which a journal holds them, and must not be changed.
+	Request, Reply []byte
+	// Fuel is how much a call computed, of Ended.
+	Fuel uint64
+	// Driver is the run's driver, of Driven and LetGo.
+	Driver string
+	// Finished says that the run is over, and Outcome what came of driving it: the word of a journal.Outcome when it is over, else that of
+	// a journal.Released, why it was let go of. Of LetGo.
+	Finished bool
+	Outcome  string
 }
 
 // Phase is a moment in the life of a step.
@@ -115,6 +130,10 @@ const (
 	Said
 	// Progressed: a tool said how far it is.
 	Progressed
+	// Driven: a run is claimed, and goes on.
+	Driven
+	// LetGo: it is driven no more.
+	LetGo
 )
 
 // Engine drives the runs of one journal. It may be used concurrently.

@@ -170,7 +170,7 @@ func (r *Run) serve(ctx context.Context, o op, step journal.Step, result journal
 		}
 	}
 	r.count(func(c *Counts) { c.Served++ })
-	r.observe(o, step, Served, out.err)
+	r.observe(o, step, Event{Phase: Served, Err: out.err})
 	return out, nil
 }
 
@@ -321,7 +321,7 @@ func (r *Run) mayBegin(ctx context.Context, o op, step journal.Step) (err error)
 
 // execute does the step now. intent is nil for what needs none.
 func (r *Run) execute(ctx context.Context, o op, step journal.Step, intent *journal.Entry) (outcome, error) {
-	r.observe(o, step, Begun, nil)
+	r.observe(o, step, Event{Phase: Begun, Began: announced(intent), Request: o.request})
 	r.count(func(c *Counts) { c.Executed++ })
 	if o.class == toolabi.Local { // two that look at the same key and then write it would keep each other from it
 		r.local.Lock()
@@ -395,7 +395,11 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		return outcome{}, err
 	}
 	out.at, out.edited = result.Known(), o.edited
-	r.observe(o, step, Ended, out.err)
+	ended := Event{Phase: Ended, Err: out.err, Began: announced(intent), Reply: out.reply, Fuel: out.fuel}
+	if o.refused == nil { // else it may be what must not be shown
+		ended.Request = o.request
+	}
+	r.observe(o, step, ended)
 	if result.Retry {
 		return outcome{}, errMoved // to the next attempt
 	}
@@ -433,6 +437,16 @@ func (r *Run) recordFirst(ctx, doing context.Context, o op, step journal.Step, i
 	return out, err
 }
 
-func (r *Run) observe(o op, step journal.Step, phase Phase, err *toolabi.Error) {
-	r.engine.observe(Event{Run: r.id, Step: step, Name: o.name, Class: o.class, Phase: phase, Err: err, Text: o.note})
+// observe tells of a moment of a step.
+func (r *Run) observe(o op, step journal.Step, ev Event) {
+	ev.Run, ev.Step, ev.Name, ev.Class, ev.Text = r.id, step, o.name, o.class, o.note
+	r.engine.observe(ev)
+}
+
+// announced is when a step was announced, zero for one that was not.
+func announced(intent *journal.Entry) time.Time {
+	if intent == nil {
+		return time.Time{}
+	}
+	return timeOf(intent.Time)
 }

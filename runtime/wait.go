@@ -25,7 +25,7 @@ func (r *Run) await(ctx context.Context, o op, step journal.Step, intent journal
 	if intent, err = r.log.add(intent, false); err != nil {
 		return outcome{}, err
 	}
-	r.observe(o, step, Begun, nil)
+	r.observe(o, step, Event{Phase: Begun, Began: announced(&intent), Request: o.request})
 	return r.goOnWaiting(ctx, o, step, &intent)
 }
 
