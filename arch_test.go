@@ -57,6 +57,7 @@ var allowed = []struct {
 	{"internal/standin", nil},
 	{"internal/strictyaml", nil},
 	{"internal/toolbuild", []string{"internal/tooltoml", "runtime/sandbox"}},
+	{"internal/telemetry", []string{"drivers/agent", "drivers/agent/model", "journal", "runtime", "toolabi"}},
 	{"internal/toolpack", []string{"toolabi"}},
 	{"internal/tooltoml", []string{"internal/strictyaml", "toolabi"}},
 	{"internal/toolcase", []string{"hostfuncs", "internal/grantfile", "internal/strictyaml", "internal/world", "toolabi"}},

@@ -101,6 +101,7 @@ either, because it is not the operator's.`,
 	waits.add(c)
 	labels.add(c)
 	a.addQuotas(c)
+	a.addMetrics(c)
 	return c
 }
 

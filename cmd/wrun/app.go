@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/wrun-dev/wrun"
@@ -17,9 +19,9 @@ import (
 	"github.com/wrun-dev/wrun/drivers/plan"
 	"github.com/wrun-dev/wrun/drivers/rollback"
 	"github.com/wrun-dev/wrun/hostfuncs"
+	"github.com/wrun-dev/wrun/internal/telemetry"
 	"github.com/wrun-dev/wrun/journal/boltdb"
 	engine "github.com/wrun-dev/wrun/runtime"
-	"github.com/wrun-dev/wrun/toolabi"
 )
 
 // app is one use of the command: its streams and the flags that every verb knows.
@@ -40,6 +42,13 @@ type app struct {
 	stats                bool   // say what driving took
 	keeping              bool   // the verb is one of upkeep
 	bundled              bool   // the run is out of a bundle, and cannot be gone on with
+
+	logJSON  atomic.Bool // records are said, and not text; a signal can come at any time
+	warnings bool        // no less than a warning is said
+
+	metricsListen string
+	metricsServer *http.Server        // nil for none
+	telemetry     *telemetry.Observer // nil where nobody wants it
 
 	saying sync.Mutex // guards errOut while a run is driven, and waits
 	waits  waits      // for the journal
@@ -68,6 +77,9 @@ func (a *app) driving(ctx context.Context, create bool, f func(*wrun.Host) error
 	if err != nil {
 		return err
 	}
+	if err := a.startTelemetry(); err != nil {
+		return err
+	}
 	cfg.Create, cfg.Policy = create, policy
 	return a.opened(ctx, cfg, f)
 }
@@ -88,6 +100,9 @@ func (a *app) opened(ctx context.Context, cfg wrun.Config, f func(*wrun.Host) er
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	defer a.sayWaits()
+	if err := a.observeIn(h); err != nil {
+		return err
+	}
 	return f(h)
 }
 
@@ -160,13 +175,3 @@ func cacheDir() string {
 
 // maxSaid is the longest text that is written for people at a time, in bytes. Tools and servers may have a part in it.
 const maxSaid = 64 << 10
-
-// say writes a line for people to standard error, without anything that a terminal would act upon.
-func (a *app) say(format string, args ...any) {
-	if a.quiet {
-		return
-	}
-	a.saying.Lock()
-	defer a.saying.Unlock()
-	fmt.Fprintln(a.errOut, toolabi.CleanText(fmt.Sprintf(format, args...), maxSaid))
-}

@@ -89,6 +89,7 @@ and may change one of them only where both say so.`,
 	waits.add(c)
 	labels.add(c)
 	a.addQuotas(c)
+	a.addMetrics(c)
 	return c
 }
 

@@ -172,6 +172,10 @@ The expression of --jq could be read, and what it was given of the output it cou
 asks for a part that is not there, gives what JSON does not have, or does not end. What the
 command did is done, and only its output is missing; "wrun resume RUN" writes that of a run
 again, and executes nothing. docs/json.md says what each verb writes.`}
+	codeMetricsListen = code{"W0141", exitUsage, "metrics cannot be served there", `
+--metrics-listen names an address that this machine does not have, that another process listens at, or
+that is no HOST:PORT. Nothing was begun. ":0" takes a free port of 127.0.0.1, and which one it is
+stands on standard error.`}
 
 	codeModule = code{"W0201", exitUsage, "not a module that wrun can run", `
 The file is empty, not WebAssembly, a component instead of a core module, built for
@@ -482,7 +486,7 @@ Something went wrong that has no code of its own. The message says what.`}
 var codes = []code{
 	codeUsage, codeInput, codeOtherRun, codePlan, codeNoTool, codeFile, codeBuild, codeConfig, codeNotAgreed, codeManifest, codeSecret, codeScript,
 	codeAgent, codeModelChoice, codeNoModel, codeModelKey, codeToolchain, codeOccupiedDir, codeNotPackage, codePackageDiffers, codeDevTests, codeCases, codeCaseFailed, codeDeclaration, codeCrashtest, codeAmbiguous, codeNoChoice,
-	codeFilter,
+	codeFilter, codeMetricsListen,
 	codeModule, codeUntrusted, codeTooBig, codeCompile, codeCache,
 	codeNoJournal, codeNoRun, codeForeign, codeBusy, codeDamaged, codeNewer, codeNoSpace, codeJournal, codeNoArtifact, codeOlder,
 	codeOccupied, codeNotBundle, codeBundleDamaged, codeBundleNewer, codeIncomplete,

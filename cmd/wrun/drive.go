@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -136,6 +137,11 @@ func (a *app) usage(id string, res runtime.Result) {
 		if err == nil {
 			fmt.Fprintf(a.errOut, "%s\n", b)
 		}
+		return
+	}
+	if a.logJSON.Load() {
+		a.logRecord(slog.LevelInfo, "what it took", slog.String("run", id), slog.Uint64("fuel", u.Fuel), slog.Int64("live_ms", u.Live.Milliseconds()),
+			slog.Any("host_calls", u.HostCalls), slog.Any("commits", u.Commits))
 		return
 	}
 	fmt.Fprintf(a.errOut, "fuel        %d\nlive time   %s\nhost calls  %d\ncommits     %d\n", u.Fuel, u.Live.Round(time.Millisecond/10), u.HostCalls, u.Commits)

@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -26,8 +25,9 @@ func main() {
 	if len(os.Args) < 2 || os.Args[1] != compileModule { // whose memory is limited by what it might touch
 		ballast = make([]byte, ballastSize)
 	}
-	ctx, stop := watchSignals(context.Background(), os.Stderr)
-	code := Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	a := &app{in: os.Stdin, out: os.Stdout, errOut: os.Stderr}
+	ctx, stop := watchSignals(context.Background(), a.notice)
+	code := a.main(ctx, os.Args[1:])
 	stop()
 	runtime.KeepAlive(ballast)
 	os.Exit(code)
@@ -35,19 +35,24 @@ func main() {
 
 // Main runs the command with the arguments after its name, and returns its exit code.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	a := &app{in: in, out: out, errOut: errOut}
+	return (&app{in: in, out: out, errOut: errOut}).main(ctx, args)
+}
+
+func (a *app) main(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
-	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errOut)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.errOut)
 	c, err := root.ExecuteContextC(ctx)
 	if wrong := c.ValidateFlagGroups(); wrong != nil { // flags that do not go together, which nothing was run with
 		err = usage(c, "%v", wrong)
 	}
 	a.keeping = upkeep[c.Name()]
 	a.json = a.json || errors.As(err, new(*usageError)) && wantsJSON(args) // flags behind the mistake have not been read
-	return a.report(ctx, err)
+	code := a.report(ctx, err)
+	a.endTelemetry(ctx)
+	return code
 }
 
 // wantsJSON says whether a command line that could not be understood asks for JSON.
@@ -75,8 +80,8 @@ func (e signalError) Error() string { return "received " + e.signal.String() }
 const lastMoment = 1900 * time.Millisecond
 
 // watchSignals ends the context at the first signal, so that what is known is recorded, and the process at the second.
-// What is on the disk is right at any instant, so that even that loses nothing.
-func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func()) {
+// What is on the disk is right at any instant, so that even that loses nothing. notice is told what happens.
+func watchSignals(ctx context.Context, notice func(string)) (context.Context, func()) {
 	ignoreFileLimit()
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
@@ -92,14 +97,14 @@ func watchSignals(ctx context.Context, errOut io.Writer) (context.Context, func(
 		for s := range signals {
 			sig, _ := s.(syscall.Signal)
 			if !first {
-				fmt.Fprintln(errOut, "stopped at once: what was in flight is in doubt, and wrun resume says so")
+				notice("stopped at once: what was in flight is in doubt, and wrun resume says so")
 				os.Exit(128 + int(sig))
 			}
 			first = false
 			cancel(signalError{sig})
-			fmt.Fprintln(errOut, "stopping: what is known is recorded; again to stop at once")
+			notice("stopping: what is known is recorded; again to stop at once")
 			time.AfterFunc(lastMoment, func() { // a tool that cannot be broken off, a disk that does not answer
-				fmt.Fprintln(errOut, "stopped: what was in flight is in doubt, and wrun resume says so")
+				notice("stopped: what was in flight is in doubt, and wrun resume says so")
 				os.Exit(128 + int(sig))
 			})
 		}

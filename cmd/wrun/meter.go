@@ -12,10 +12,10 @@ import (
 
 // meter returns what shows people how far something is: told wants to know often, and done takes away what is shown, so that
 // something else can be written; more may be told afterwards. On a terminal it is one line, written again and again once a second has
-// passed; elsewhere a line after ten seconds, and another each time that it has taken twice as long. With --json or --quiet there is none.
+// passed; elsewhere a line after ten seconds, and another each time that it has taken twice as long. With --json, --quiet or --log-format json there is none.
 // Neither function may be called concurrently.
 func meter[T any](a *app, text func(T) string) (told func(T), done func()) {
-	if a.quiet || a.json {
+	if a.quiet || a.json || a.logJSON.Load() {
 		return nil, func() {}
 	}
 	began := time.Now()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -11,37 +12,51 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// detail writes a line that only -v shows.
-func (a *app) detail(format string, args ...any) {
-	if a.verbose {
-		a.say(format, args...)
+// observe writes a line for each moment of a step under -v. Tools' warnings and errors are always shown.
+func (a *app) observe(ev runtime.Event) {
+	if a.telemetry != nil {
+		a.telemetry.Observe(ev)
+	}
+	if level := levelOf(ev); a.saysAt(level) {
+		if a.logJSON.Load() {
+			a.log(level, phaseWord(ev.Phase), eventAttrs(ev)...)
+		} else if line := eventLine(ev); line != "" {
+			a.log(level, line)
+		}
 	}
 }
 
-// observe writes a line for each moment of a step under -v. Tools' warnings and errors are always shown.
-func (a *app) observe(ev runtime.Event) {
-	what := toolabi.CleanLine(strings.TrimSpace(ev.Name+" "+ev.Text), 300)
-	switch ev.Phase {
-	case runtime.Begun:
-		a.detail("  %-12s %-9s %s", ev.Step, "begun", what)
-	case runtime.Served:
-		a.detail("  %-12s %-9s %s%s", ev.Step, "served", what, failure(ev.Err))
-	case runtime.Ended:
-		line := fmt.Sprintf("  %-12s %-9s %s%s", ev.Step, "done", what, failure(ev.Err))
-		if ev.Err != nil && ev.Name == agent.StepName { // it is tried again, which can take long
-			a.say("%s", line)
-		} else {
-			a.detail("%s", line)
-		}
-	case runtime.Said:
-		if ev.Level >= toolabi.LevelWarn {
-			a.say("  %-12s %s", ev.Step, what)
-		} else {
-			a.detail("  %-12s %-9s %s", ev.Step, "says", what)
-		}
-	case runtime.Progressed:
-		a.detail("  %-12s %-9s %s", ev.Step, "progress", what)
+// levelOf says how much a moment of a step matters to people.
+func levelOf(ev runtime.Event) slog.Level {
+	switch {
+	case ev.Phase == runtime.Said && ev.Level >= toolabi.LevelError:
+		return slog.LevelError
+	case ev.Phase == runtime.Said && ev.Level >= toolabi.LevelWarn:
+		return slog.LevelWarn
+	case ev.Phase == runtime.Ended && ev.Err != nil && ev.Name == agent.StepName: // it is tried again, which can take long
+		return slog.LevelInfo
 	}
+	return slog.LevelDebug
+}
+
+// phaseWord is the word for a moment.
+func phaseWord(p runtime.Phase) string {
+	return [...]string{
+		runtime.Begun: "begun", runtime.Ended: "done", runtime.Served: "served", runtime.Said: "says", runtime.Progressed: "progress",
+		runtime.Driven: "driven", runtime.LetGo: "let go",
+	}[p]
+}
+
+// eventLine is a moment of a step as a line, "" of a run.
+func eventLine(ev runtime.Event) string {
+	what := toolabi.CleanLine(strings.TrimSpace(ev.Name+" "+ev.Text), 300)
+	switch {
+	case ev.Phase == runtime.Driven, ev.Phase == runtime.LetGo:
+		return ""
+	case ev.Phase == runtime.Said && ev.Level >= toolabi.LevelWarn:
+		return fmt.Sprintf("  %-12s %s", ev.Step, what)
+	}
+	return fmt.Sprintf("  %-12s %-9s %s%s", ev.Step, phaseWord(ev.Phase), what, failure(ev.Err))
 }
 
 func failure(err *toolabi.Error) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -46,6 +47,10 @@ func (a *app) report(ctx context.Context, err error) int {
 	defer a.saying.Unlock()
 	if a.json {
 		a.reportJSON(p)
+		return p.exit
+	}
+	if a.logJSON.Load() {
+		a.logRecord(slog.LevelError, toolabi.CleanText(p.title, maxSaid), problemAttrs(p)...)
 		return p.exit
 	}
 	fmt.Fprintf(a.errOut, "error[%s]: %s\n", p.code.id, toolabi.CleanText(p.title, maxSaid))

@@ -69,6 +69,7 @@ as they may, are left to a person: --max-steps and the like let one of them take
 	limits.add(c)
 	waits.add(c)
 	a.addQuotas(c)
+	a.addMetrics(c)
 	return c
 }
 

@@ -54,6 +54,9 @@ Results go to standard output, everything else to standard error.
 	f.Var(&a.filter, "jq", "write what this jq `EXPRESSION` gives of each line of JSON; strings are written as they are")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on standard error but errors")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say every step, and what the tools say, on standard error")
+	a.addLogging(f)
+	root.MarkFlagsMutuallyExclusive("log-level", "quiet")
+	root.MarkFlagsMutuallyExclusive("log-level", "verbose")
 	for _, verb := range verbs {
 		root.AddCommand(a.verb(verb(a)))
 	}

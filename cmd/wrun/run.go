@@ -81,6 +81,7 @@ With --id the same plan with the same input under the same id is one run: a seco
 	waits.add(c)
 	labels.add(c)
 	a.addQuotas(c)
+	a.addMetrics(c)
 	return c
 }
 

@@ -22,6 +22,9 @@ func (a *app) waited(d time.Duration) {
 	a.waits.sum += d
 	a.waits.longest = max(a.waits.longest, d)
 	a.saying.Unlock()
+	if a.telemetry != nil {
+		a.telemetry.Waited(d)
+	}
 	path := os.Getenv(envWaits)
 	if path == "" {
 		return
