@@ -34,7 +34,8 @@ source of a tool, this one by default, which is built first, in DIR/cases. docs/
 
 A tool runs as it does otherwise, with its real host functions, in the sandbox. What it talks to is
 played on this machine, and a request that its world has no answer to fails the case. Nothing leaves
-the machine, nothing is written into the journal, and no time is waited for.
+the machine, nothing is written into the journal, and no time is waited for but short pauses between
+two attempts of a call.
 
 With --crash-points, what the tools declare is tested with each case that passes: the call is cut off at
 every append to its journal, or at so many of them, and resumed; its requests go wrong; and what its
