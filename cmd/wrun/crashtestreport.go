@@ -121,7 +121,7 @@ func logText(log []crashtest.Line) string {
 	return strings.Join(words, ", ")
 }
 
-// crashtestVerdict is the error of a test that has found something, or whose run fails in any case: then hardly anything was tested.
+// crashtestVerdict is the error of a test that has found something, or whose run fails in any case: what is behind the failure was not tested.
 func crashtestVerdict(rep *crashtest.Report) error {
 	var said []string
 	if why := rep.Base.Failure(); why != "" {
