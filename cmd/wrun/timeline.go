@@ -127,9 +127,7 @@ func (p *picture) axis(rows []row, columns int) *screen.Axis {
 		if r.onCut == journal.Await {
 			continue
 		}
-		for _, s := range screen.Without(screen.Within(p.span(r.stepPicture), p.driven), waited[r.step]) {
-			busy = append(busy, s)
-		}
+		busy = append(busy, screen.Without(screen.Within(p.span(r.stepPicture), p.driven), waited[r.step])...)
 	}
 	all := screen.Span{From: p.state.Began, To: p.now}
 	if len(rows) > 0 && len(rows) < len(p.steps) { // of a part

@@ -50,7 +50,8 @@ func TestValuesEndWithTheContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	n := 0
 	for _, err := range e.Values(ctx, nil, NewWork(1_000_000), 1<<20) {
 		if err != nil {
