@@ -435,6 +435,9 @@ func (h *Host) Import(ctx context.Context, r io.Reader, opts boltdb.ImportOption
 // Journal returns the journal, for reading.
 func (h *Host) Journal() journal.Journal { return h.journal }
 
+// Space returns what the journal takes on the disk; see boltdb.Journal.Space.
+func (h *Host) Space(ctx context.Context) (boltdb.Space, error) { return h.journal.Space(ctx) }
+
 // Removed yields what is kept of runs that were removed and come behind after, by run id.
 func (h *Host) Removed(ctx context.Context, after string) iter.Seq2[journal.Removed, error] {
 	return h.journal.Removed(ctx, after)

@@ -14,7 +14,7 @@ var verbs = []func(*app) *cobra.Command{
 	newCall, newRun, newAgent, newResume,
 	newList, newShow, newLog, newReplay, newDiff, newCost, newInbox,
 	newApprove, newDeny, newResolve, newReconcile, newCancel, newRollback, newFork,
-	newLabel, newWait,
+	newLabel, newWait, newStats,
 	newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC,
 	newTool, newTest, newCrashtest,
 	newDoctor, newCompletion, newMan,

@@ -86,3 +86,40 @@ func countBlobs(ctx context.Context, dir string, deadline time.Time) (bytes int6
 	}
 	return bytes, ctx.Err()
 }
+
+// Space is what a journal takes on the disk.
+type Space struct {
+	// File is what its file takes in bytes, Blobs how many blobs there are, BlobBytes what they take.
+	File, Blobs, BlobBytes int64
+}
+
+// Space returns what the journal takes. Unlike Size it looks at every blob, a directory at a time.
+func (j *Journal) Space(ctx context.Context) (s Space, err error) {
+	if err := errors.Join(ctx.Err(), j.gate.usable()); err != nil {
+		return s, err
+	}
+	info, err := os.Stat(j.path)
+	if err != nil {
+		return s, err
+	}
+	s.File = taken(info)
+	dirs, err := os.ReadDir(j.blobs.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	for _, d := range dirs {
+		files, err := os.ReadDir(filepath.Join(j.blobs.dir, d.Name()))
+		if err != nil {
+			continue // a blob that is being written, or what has gone meanwhile
+		}
+		for _, f := range files {
+			if info, err := f.Info(); err == nil && info.Mode().IsRegular() {
+				s.Blobs, s.BlobBytes = s.Blobs+1, s.BlobBytes+taken(info)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
