@@ -99,7 +99,7 @@ func (a *app) runOf(ctx context.Context, h *wrun.Host, given string, fit fits) (
 // stepOf is runOf for verbs that are about something which waits for a person, and so about a step of a run.
 func (a *app) stepOf(ctx context.Context, h *wrun.Host, args []string, need runtime.Need) (run string, step journal.Step, err error) {
 	if len(args) > 0 {
-		run, err = a.runTaken(ctx, h, args[0], nil)
+		run, err = a.runTaken(ctx, h, args[0], anyRun)
 		return run, journal.Step(args[1]), err
 	}
 	var choices []choice

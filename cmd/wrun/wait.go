@@ -52,7 +52,7 @@ func (a *app) wait(ctx context.Context, h *wrun.Host, run string, timeout time.D
 	}
 	defer stop()
 	res, err := h.Rest(limited, run, func() { a.say("nobody drives run %s; it goes on with: %s", run, a.cmd("resume "+run)) })
-	if errors.Is(err, errPatience) {
+	if context.Cause(limited) == errPatience && (errors.Is(err, errPatience) || errors.Is(err, context.DeadlineExceeded)) {
 		err = &gaveUpError{after: timeout, why: fmt.Errorf("run %s is neither finished nor in need of anybody", run), next: a.cmd("show " + run)}
 	}
 	if ctx.Err() != nil && err != nil {
