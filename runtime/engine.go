@@ -105,14 +105,20 @@ type Event struct {
 	// Request is what a step asks for, of Begun and Ended, and nil where it was refused; Reply is what came of one that succeeded, of
 	// Ended. They are in the form in which a journal holds them, and must not be changed.
 	Request, Reply []byte
-	// Fuel is how much a call computed, of Ended.
-	Fuel uint64
 	// Driver is the run's driver, of Driven and LetGo.
 	Driver string
 	// Finished says that the run is over, and Outcome what came of driving it: the word of a journal.Outcome when it is over, else that of
 	// a journal.Released, why it was let go of. Of LetGo.
 	Finished bool
 	Outcome  string
+	// Time is when it was, by the engine's clock.
+	Time time.Time
+	// Size is how many bytes an outcome has that is served or ended: those of the reply, 0 for an error.
+	Size int64
+	// Fuel is how much a call computed that ended, in units of whoever entered the module; 0 where that is not counted.
+	Fuel uint64
+	// Done and Total are how far a tool said that it is, in a unit of its own; Total is 0 where it did not say of how much. Text says it too.
+	Done, Total uint64
 }
 
 // Phase is a moment in the life of a step.
@@ -209,6 +215,7 @@ func New(cfg Config) (*Engine, error) {
 
 func (e *Engine) observe(ev Event) {
 	if e.cfg.Observe != nil {
+		ev.Time = e.cfg.Now()
 		ev.Text, ev.Err = e.cfg.Secrets.HideText(ev.Text), e.cfg.Secrets.HideError(ev.Err)
 		e.cfg.Observe(ev)
 	}

@@ -208,7 +208,7 @@ func (f *frame) hostCall(fn hostfuncs.Func, intent *journal.Entry) hostfuncs.Cal
 			if total > 0 {
 				text = fmt.Sprintf("%d/%d %s", done, total, message)
 			}
-			r.engine.observe(Event{Run: r.id, Step: f.step, Name: f.tool.Name, Phase: Progressed, Text: text})
+			r.engine.observe(Event{Run: r.id, Step: f.step, Name: f.tool.Name, Phase: Progressed, Text: text, Done: done, Total: total})
 		},
 	}
 	for _, want := range f.module.Manifest.Capabilities {

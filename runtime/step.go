@@ -170,7 +170,7 @@ func (r *Run) serve(ctx context.Context, o op, step journal.Step, result journal
 		}
 	}
 	r.count(func(c *Counts) { c.Served++ })
-	r.observe(o, step, Event{Phase: Served, Err: out.err})
+	r.observe(o, step, Event{Phase: Served, Err: out.err, Size: int64(len(out.reply))})
 	return out, nil
 }
 
@@ -395,7 +395,7 @@ func (r *Run) record(ctx context.Context, o op, step journal.Step, intent *journ
 		return outcome{}, err
 	}
 	out.at, out.edited = result.Known(), o.edited
-	ended := Event{Phase: Ended, Err: out.err, Began: announced(intent), Reply: out.reply, Fuel: out.fuel}
+	ended := Event{Phase: Ended, Err: out.err, Began: announced(intent), Reply: out.reply, Fuel: out.fuel, Size: int64(len(out.reply))}
 	if o.refused == nil { // else it may be what must not be shown
 		ended.Request = o.request
 	}

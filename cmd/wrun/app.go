@@ -41,6 +41,7 @@ type app struct {
 	filter               filter // what lines of JSON go through
 	stats                bool   // say what driving took
 	keeping              bool   // the verb is one of upkeep
+	several              bool   // the verb drives several runs
 	bundled              bool   // the run is out of a bundle, and cannot be gone on with
 
 	logJSON  atomic.Bool // records are said, and not text; a signal can come at any time
@@ -49,6 +50,9 @@ type app struct {
 	metricsListen string
 	metricsServer *http.Server        // nil for none
 	telemetry     *telemetry.Observer // nil where nobody wants it
+
+	begun sync.Once // guards the making of lines
+	lines *live     // what is drawn while something is done; nil for nothing
 
 	saying sync.Mutex // guards errOut while a run is driven, and waits
 	waits  waits      // for the journal

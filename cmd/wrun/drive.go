@@ -89,6 +89,9 @@ func (a *app) ended(id string, res runtime.Result, err error) error {
 	} else {
 		a.detail("run %s: %d steps executed, %d served from the journal, modules entered %d times", id, res.Counts.Executed, res.Counts.Served, res.Counts.Entered)
 	}
+	if l := a.live(); l != nil && !a.verbose && !res.Replayed && res.Counts.Served > 0 {
+		a.say("  %s served from the journal", number(uint64(res.Counts.Served), "step", "steps"))
+	}
 	if res.Late > 0 {
 		a.say("run %s: %d outcomes of effects came after its end, see %s", id, res.Late, a.cmd("show "+id))
 	}

@@ -21,7 +21,9 @@ func (a *app) line(v any) error {
 
 // write writes data to standard output, and says so when it cannot: a result that did not arrive is not a success.
 func (a *app) write(b []byte) error {
-	if _, err := a.out.Write(b); err != nil {
+	var err error
+	a.live().without(func() { _, err = a.out.Write(b) })
+	if err != nil {
 		return &codedError{codeOutput, fmt.Errorf("write to standard output: %w", err)}
 	}
 	return nil

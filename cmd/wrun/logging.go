@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/wrun-dev/wrun/internal/screen"
 	"github.com/wrun-dev/wrun/runtime"
 	"github.com/wrun-dev/wrun/toolabi"
 )
@@ -93,8 +94,11 @@ func (a *app) log(level slog.Level, text string, attrs ...slog.Attr) {
 	fmt.Fprintln(a.errOut, text)
 }
 
-// notice tells that a signal came. It waits for nobody else who writes.
-func (a *app) notice(text string) {
+// notice tells that a signal came; nothing is said behind the last. It waits for nobody else who writes.
+func (a *app) notice(text string, last bool) {
+	if lines, ok := a.errOut.(*screen.Live); ok && last {
+		lines.Close()
+	}
 	if a.logJSON.Load() {
 		a.logRecord(slog.LevelWarn, text)
 		return

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/wrun-dev/wrun/internal/screen"
 )
 
 // ballastSize is how much memory is counted by the garbage collector and never touched, so that it takes none. Without it a command that
@@ -25,7 +27,7 @@ func main() {
 	if len(os.Args) < 2 || os.Args[1] != compileModule { // whose memory is limited by what it might touch
 		ballast = make([]byte, ballastSize)
 	}
-	a := &app{in: os.Stdin, out: os.Stdout, errOut: os.Stderr}
+	a := &app{in: os.Stdin, out: os.Stdout, errOut: screen.NewLive(os.Stderr)}
 	ctx, stop := watchSignals(context.Background(), a.notice)
 	code := a.main(ctx, os.Args[1:])
 	stop()
@@ -48,6 +50,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	if wrong := c.ValidateFlagGroups(); wrong != nil { // flags that do not go together, which nothing was run with
 		err = usage(c, "%v", wrong)
 	}
+	a.live().close()
 	a.keeping = upkeep[c.Name()]
 	a.json = a.json || errors.As(err, new(*usageError)) && wantsJSON(args) // flags behind the mistake have not been read
 	code := a.report(ctx, err)
@@ -80,8 +83,8 @@ func (e signalError) Error() string { return "received " + e.signal.String() }
 const lastMoment = 1900 * time.Millisecond
 
 // watchSignals ends the context at the first signal, so that what is known is recorded, and the process at the second.
-// What is on the disk is right at any instant, so that even that loses nothing. notice is told what happens.
-func watchSignals(ctx context.Context, notice func(string)) (context.Context, func()) {
+// What is on the disk is right at any instant, so that even that loses nothing. notice is told what happens, and whether it is the last that does.
+func watchSignals(ctx context.Context, notice func(text string, last bool)) (context.Context, func()) {
 	ignoreFileLimit()
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
@@ -97,14 +100,14 @@ func watchSignals(ctx context.Context, notice func(string)) (context.Context, fu
 		for s := range signals {
 			sig, _ := s.(syscall.Signal)
 			if !first {
-				notice("stopped at once: what was in flight is in doubt, and wrun resume says so")
+				notice("stopped at once: what was in flight is in doubt, and wrun resume says so", true)
 				os.Exit(128 + int(sig))
 			}
 			first = false
 			cancel(signalError{sig})
-			notice("stopping: what is known is recorded; again to stop at once")
+			notice("stopping: what is known is recorded; again to stop at once", false)
 			time.AfterFunc(lastMoment, func() { // a tool that cannot be broken off, a disk that does not answer
-				notice("stopped: what was in flight is in doubt, and wrun resume says so")
+				notice("stopped: what was in flight is in doubt, and wrun resume says so", true)
 				os.Exit(128 + int(sig))
 			})
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // meter returns what shows people how far something is: told wants to know often, and done takes away what is shown, so that
-// something else can be written; more may be told afterwards. On a terminal it is one line, written again and again once a second has
+// something else can be written; more may be told afterwards. On a terminal it is one line, drawn again and again once a second has
 // passed; elsewhere a line after ten seconds, and another each time that it has taken twice as long. With --json, --quiet or --log-format json there is none.
 // Neither function may be called concurrently.
 func meter[T any](a *app, text func(T) string) (told func(T), done func()) {
@@ -19,7 +19,8 @@ func meter[T any](a *app, text func(T) string) (told func(T), done func()) {
 		return nil, func() {}
 	}
 	began := time.Now()
-	if f, ok := a.errOut.(*os.File); !ok || !isTerminal(f) {
+	l := a.live()
+	if l == nil {
 		next := 10 * time.Second
 		return func(n T) {
 			if took := time.Since(began); took >= next {
@@ -28,22 +29,15 @@ func meter[T any](a *app, text func(T) string) (told func(T), done func()) {
 			}
 		}, func() {}
 	}
-	next, shown := began.Add(time.Second), false
+	const key = "meter"
+	next := began.Add(time.Second)
 	return func(n T) {
-			if now := time.Now(); now.After(next) {
-				next, shown = now.Add(250*time.Millisecond), true
-				a.saying.Lock()
-				defer a.saying.Unlock()
-				fmt.Fprintf(a.errOut, "\r%s\x1b[K", text(n))
-			}
-		}, func() {
-			if shown {
-				shown = false
-				a.saying.Lock()
-				defer a.saying.Unlock()
-				fmt.Fprint(a.errOut, "\r\x1b[K")
-			}
+		if now := time.Now(); now.After(next) {
+			next = now.Add(drawEvery)
+			far := text(n)
+			l.add(&liveLine{key: key, began: began, text: func(elapsed string) string { return far + ", " + elapsed }})
 		}
+	}, func() { l.end(key) }
 }
 
 // copied says how far a copy is. whole is how long the bundle is that is read, 0 where none is or that is not known.

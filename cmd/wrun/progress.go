@@ -12,8 +12,9 @@ import (
 	"github.com/wrun-dev/wrun/toolabi"
 )
 
-// observe writes a line for each moment of a step under -v. Tools' warnings and errors are always shown.
+// observe writes a line for each moment of a step under -v, and keeps the lines of a terminal. Tools' warnings and errors are always shown.
 func (a *app) observe(ev runtime.Event) {
+	a.live().observe(ev)
 	if a.telemetry != nil {
 		a.telemetry.Observe(ev)
 	}
@@ -66,12 +67,26 @@ func failure(err *toolabi.Error) string {
 	return ": " + toolabi.CleanLine(err.Error(), 300)
 }
 
-// compiling writes a line when a module is compiled for the first time, which takes seconds.
+// compiling says that a module is compiled for the first time, which takes seconds: how far that is nobody knows.
 func (a *app) compiling(ev sandbox.CompileEvent) {
+	name := toolabi.CleanLine(ev.Name, 100)
+	l, key := a.live(), "compile "+ev.Module.String()
 	switch {
+	case !ev.Done && l != nil:
+		l.begin(key, func(elapsed string) string {
+			return fmt.Sprintf("compiling %s (%s), once for this version of it  %s", name, bytesText(int64(ev.Size)), elapsed)
+		})
+		return
 	case !ev.Done:
 		a.say("compiling %s (%.1f MB), once for this version of it", ev.Name, float64(ev.Size)/1e6)
-	case ev.Err == nil:
+		return
+	}
+	l.end(key)
+	switch {
+	case ev.Err != nil:
+	case l != nil && ev.Took > time.Second:
+		a.say("compiled %s (%s) in %s", name, bytesText(int64(ev.Size)), tookText(int64(ev.Took)))
+	default:
 		a.detail("compiled %s in %s", ev.Name, ev.Took.Round(time.Millisecond))
 	}
 }

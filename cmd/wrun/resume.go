@@ -79,9 +79,11 @@ const watchEvery = 500 * time.Millisecond
 // resumeDue drives what can go on by itself. What becomes of one run does not keep the others from it; the first failure of
 // the journal does.
 func (a *app) resumeDue(ctx context.Context, h *wrun.Host, watch bool) error {
+	a.several = true
 	for {
 		var failed error
 		err := h.Work(ctx, func(run string, res runtime.Result, err error) bool {
+			a.live().left(run, err)
 			failed = a.cameOf(run, res, err)
 			return failed == nil
 		})

@@ -85,6 +85,7 @@ func (a *app) driven(ctx context.Context, h *wrun.Host, run string, long time.Du
 	}
 	for {
 		res, err := drive()
+		a.live().left(run, err)
 		var waits *runtime.WaitingError
 		var busy *runtime.BusyError
 		elsewhere := errors.As(err, &busy) && !busy.Unknown && len(busy.Late) == 0
@@ -95,18 +96,21 @@ func (a *app) driven(ctx context.Context, h *wrun.Host, run string, long time.Du
 		if waits != nil {
 			a.say("next: %s", a.nextOfWaiting(waits))
 		}
+		a.live().begin("wait "+run, func(elapsed string) string { return "waiting for run " + run + "  " + elapsed })
 		waiting, stop := context.WithCancel(ctx)
 		done := make(chan error, 1)
 		go func() { done <- h.Await(waiting, run) }()
 		select {
 		case err := <-done:
 			stop()
+			a.live().end("wait " + run)
 			if err != nil {
 				return res, err
 			}
 		case <-patience:
 			stop()
 			<-done
+			a.live().end("wait " + run)
 			return res, &gaveUpError{after: long, why: err, waits: waits}
 		}
 	}

@@ -21,6 +21,7 @@ type Live struct {
 	block   []string
 	drawn   []int // how many columns each line takes that is drawn now
 	partial bool  // what was written last does not end a line, so that there is no place for the block
+	closed  bool
 }
 
 // NewLive returns a writer to a file.
@@ -89,6 +90,9 @@ func (l *Live) Draw(lines ...string) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
 	l.block = slices.Clone(lines)
 	if l.partial || len(lines) == 0 && len(l.drawn) == 0 {
 		return
@@ -97,6 +101,33 @@ func (l *Live) Draw(lines ...string) {
 	l.up(&b)
 	l.draw(&b)
 	_, _ = l.w.Write(b.Bytes()) // it is nothing that anybody relies on
+}
+
+// Without takes the block away while f writes whole lines to the same terminal by another way.
+func (l *Live) Without(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.drawn) == 0 {
+		f()
+		return
+	}
+	var b bytes.Buffer
+	l.up(&b)
+	b.WriteString("\x1b[J")
+	l.drawn = nil
+	_, _ = l.w.Write(b.Bytes())
+	f()
+	b.Reset()
+	l.draw(&b)
+	_, _ = l.w.Write(b.Bytes())
+}
+
+// Close takes the block away for good. What is written afterwards is passed on.
+func (l *Live) Close() {
+	l.Draw()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
 }
 
 // up goes to the begin of the block, as it is drawn. A terminal that has become narrower since has broken its lines.

@@ -129,4 +129,11 @@ func TestABlockStaysBelowWhatIsWritten(t *testing.T) {
 	l.Draw()
 	_, _ = l.Write([]byte("done\n"))
 	shows("$ wrun\na warning\nare you? yes\ndone")
+	l.Draw("- one")
+	l.Without(func() { _, _ = g.Write([]byte("data\n")) })
+	shows("$ wrun\na warning\nare you? yes\ndone\ndata\n- one")
+	l.Close()
+	l.Draw("- two")
+	l.Without(func() {})
+	shows("$ wrun\na warning\nare you? yes\ndone\ndata")
 }
