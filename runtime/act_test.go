@@ -246,6 +246,11 @@ func TestABulkyActKeepsTheDigestOfItsRequest(t *testing.T) {
 	if !told(runtime.Begun, act.Note) || !told(runtime.Progressed, "half of it") || !told(runtime.Ended, act.Note) {
 		t.Errorf("observed %+v", seen)
 	}
+	for _, e := range seen {
+		if size := int64(len(`"answer"`)); e.Time.IsZero() || e.Phase == runtime.Ended && e.Size != size || e.Phase == runtime.Begun && e.Size != 0 {
+			t.Errorf("observed %+v, want a time, and %d bytes in the end", e, size)
+		}
+	}
 	act.Request = []byte("another long question")
 	var diverged *runtime.DivergedError
 	if _, err := m.drive(m.start(nil), asking(asked, act)); !errors.As(err, &diverged) {

@@ -27,7 +27,7 @@ func (p *picture) timeline(columns int, paint screen.Paint, steps []*stepPicture
 	b.WriteString(strings.TrimRight(t.head(), " ") + "\n")
 	for _, r := range rows {
 		b.WriteString(strings.TrimRight(t.line(p, paint, r), " ") + "\n")
-		for _, text := range r.details(t.what) {
+		for _, text := range t.details(r) {
 			for _, line := range short(screen.Wrap(text, max(columns-r.depth*2-4, 20)), 4) {
 				b.WriteString(strings.Repeat(" ", r.depth*2+4) + line + "\n")
 			}
@@ -149,11 +149,12 @@ func (p *picture) span(s *stepPicture) screen.Span {
 }
 
 func (t *table) head() string {
-	return t.cells("STEP", "STATUS", "AT", screen.Left("WHEN", t.bar), "TOOK", "FUEL", "COST", "CALLS")
+	return t.cells("STEP", "STATUS", "STATUS", "AT", screen.Left("WHEN", t.bar), "TOOK", "FUEL", "COST", "CALLS")
 }
 
-func (t *table) cells(step, status, at, bar, took, fuel, cost, what string) string {
-	cells := []string{screen.Left(step, t.step), status + strings.Repeat(" ", max(t.status-screen.Columns(status), 0))}
+// cells are the cells of a line, in their columns. painted is the status in its colour, which takes no columns.
+func (t *table) cells(step, status, painted, at, bar, took, fuel, cost, what string) string {
+	cells := []string{screen.Left(step, t.step), painted + strings.Repeat(" ", max(t.status-len(status), 0))}
 	for _, c := range []struct {
 		text    string
 		columns int
@@ -177,12 +178,10 @@ func (t *table) line(p *picture, paint screen.Paint, r row) string {
 		s := p.span(r.stepPicture)
 		took = tookText(s.To - s.From)
 	}
-	step := strings.Repeat(" ", r.depth*2) + string(r.step)
-	if len(step) > t.step {
-		step = screen.CutFront(step, t.step)
-	}
-	line := t.cells(step, word(r.status), "+"+tookText(r.began-p.state.Began), t.drawn(p, r.stepPicture), took, fuelText(r.fuel), p.costText(r.stepPicture), r.beside(t.what))
-	return line[:t.step+2] + painted(paint, word(r.status)) + line[t.step+2+len(word(r.status)):]
+	step := screen.CutFront(strings.Repeat(" ", r.depth*2)+string(r.step), t.step)
+	status := word(r.status)
+	return t.cells(step, status, painted(paint, status), "+"+tookText(r.began-p.state.Began), t.drawn(p, r.stepPicture), took,
+		fuelText(r.fuel), p.costText(r.stepPicture), r.beside(t.what))
 }
 
 // drawn is the bar of a step.
@@ -265,12 +264,15 @@ func (r row) beside(columns int) string {
 	return screen.Cut(toolabi.CleanLine(r.name, 300), columns)
 }
 
-// details are what else is to be said of a step, a text each. what is how many columns there are for what it calls.
-func (r row) details(what int) (texts []string) {
+// details are what else is to be said of a step, a text each: first what its columns have no room for.
+func (t *table) details(r row) (texts []string) {
 	add := func(text string) { texts = append(texts, toolabi.CleanLine(text, 2000)) }
+	if r.depth*2+len(r.step) > t.step {
+		add("step " + string(r.step))
+	}
 	switch name := toolabi.CleanLine(r.name, 300); {
-	case screen.Columns(called(r.stepPicture)) <= what:
-	case screen.Columns(name) <= what:
+	case screen.Columns(called(r.stepPicture)) <= t.what:
+	case screen.Columns(name) <= t.what:
 		add(r.note)
 	default:
 		add(called(r.stepPicture))
