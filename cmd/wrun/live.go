@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -157,13 +158,15 @@ func (l *live) gone(line *liveLine) {
 	}
 }
 
-// without lets f write to standard output, which may be the same terminal.
+// without lets f write to standard output, which may be the same terminal: then there are no lines meanwhile.
 func (l *live) without(f func()) {
-	if l == nil {
-		f()
-		return
+	if l != nil {
+		if out, ok := l.a.out.(*os.File); ok && isTerminal(out) {
+			l.screen.Without(f)
+			return
+		}
 	}
-	l.screen.Without(f)
+	f()
 }
 
 // stepKey names the line of the driver's step that a step belongs to.

@@ -103,21 +103,28 @@ func (l *Live) Draw(lines ...string) {
 	_, _ = l.w.Write(b.Bytes()) // it is nothing that anybody relies on
 }
 
-// Without takes the block away while f writes whole lines to the same terminal by another way.
+// Without takes the block away while f writes whole lines to the same terminal by another way. Others may write meanwhile: f can be held
+// up for as long as somebody has stopped the output.
 func (l *Live) Without(f func()) {
 	l.mu.Lock()
+	if len(l.drawn) > 0 {
+		var b bytes.Buffer
+		l.up(&b)
+		b.WriteString("\x1b[J")
+		l.drawn = nil
+		_, _ = l.w.Write(b.Bytes())
+	}
+	was := l.partial
+	l.partial = true // so that nothing is drawn
+	l.mu.Unlock()
+	f()
+	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.drawn) == 0 {
-		f()
+	if l.partial = was; was || len(l.block) == 0 {
 		return
 	}
 	var b bytes.Buffer
 	l.up(&b)
-	b.WriteString("\x1b[J")
-	l.drawn = nil
-	_, _ = l.w.Write(b.Bytes())
-	f()
-	b.Reset()
 	l.draw(&b)
 	_, _ = l.w.Write(b.Bytes())
 }

@@ -130,7 +130,11 @@ func TestABlockStaysBelowWhatIsWritten(t *testing.T) {
 	_, _ = l.Write([]byte("done\n"))
 	shows("$ wrun\na warning\nare you? yes\ndone")
 	l.Draw("- one")
-	l.Without(func() { _, _ = g.Write([]byte("data\n")) })
+	l.Without(func() {
+		l.Draw("- not now")
+		_, _ = g.Write([]byte("data\n"))
+		l.Draw("- one")
+	})
 	shows("$ wrun\na warning\nare you? yes\ndone\ndata\n- one")
 	l.Close()
 	l.Draw("- two")
