@@ -29,7 +29,11 @@ from their log, or that crashed again and again. Each with what is known and wha
 				items := h.Inbox(c.Context())
 				nothing := "nothing waits for anybody"
 				if len(args) == 1 {
-					items, nothing = itemsOf(c.Context(), h, args[0]), "nothing of run "+args[0]+" waits for anybody"
+					run, err := a.runArg(c.Context(), h, args[0])
+					if err != nil {
+						return err
+					}
+					items, nothing = itemsOf(c.Context(), h, run), "nothing of run "+run+" waits for anybody"
 				}
 				return a.listItems(items, nothing)
 			})
