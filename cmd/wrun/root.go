@@ -17,7 +17,7 @@ var verbs = []func(*app) *cobra.Command{
 	newLabel, newWait, newStats,
 	newExport, newImport, newBackup, newRestore, newCompact, newVerify, newGC,
 	newTool, newTest, newCrashtest,
-	newDoctor, newConfig, newCompletion, newMan,
+	newDoctor, newConfig, newBench, newCompletion, newMan,
 	newDemo, newDev, newExplain, newVersion, newCompileModule, newCrashtestChild,
 }
 
