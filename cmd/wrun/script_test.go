@@ -66,6 +66,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exitsWith, "ledger": ledgerCommand, "mail": mailCommand, "model": modelCommand, "json": jsonCommand, "size": sizeIs, "badmodule": badModule, "damage": damage, "oldjournal": oldJournal, "unchanged": unchanged, "hostile": hostileModule, "module": moduleCommand,
 			"filesrun": filesRun, "listen": listen, "hears": hears, "ask": askServer, "types": typeShown, "runs": finishedRuns,
+			"receiver": receiverCommand, "scrapes": scrapes,
 		},
 	})
 }

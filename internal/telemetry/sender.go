@@ -187,7 +187,10 @@ func (s *sender) post(ctx context.Context, to Endpoint, body []byte) (again bool
 	req.Header.Set("User-Agent", "wrun/"+s.cfg.Version)
 	resp, err := s.client.Do(req)
 	if err != nil {
-		return ctx.Err() == nil, withoutURL(err)
+		if ctx.Err() != nil {
+			return false, errors.New("the receiver did not answer in time")
+		}
+		return true, withoutURL(err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
