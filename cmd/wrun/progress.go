@@ -20,7 +20,7 @@ func (a *app) observe(ev runtime.Event) {
 	}
 	if level := levelOf(ev); a.saysAt(level) {
 		if a.logJSON.Load() {
-			a.log(level, phaseWord(ev.Phase), eventAttrs(ev)...)
+			a.log(level, phaseWords[ev.Phase], eventAttrs(ev)...)
 		} else if line := eventLine(ev); line != "" {
 			a.log(level, line)
 		}
@@ -30,8 +30,6 @@ func (a *app) observe(ev runtime.Event) {
 // levelOf says how much a moment of a step matters to people.
 func levelOf(ev runtime.Event) slog.Level {
 	switch {
-	case ev.Phase == runtime.Said && ev.Level >= toolabi.LevelError:
-		return slog.LevelError
 	case ev.Phase == runtime.Said && ev.Level >= toolabi.LevelWarn:
 		return slog.LevelWarn
 	case ev.Phase == runtime.Ended && ev.Err != nil && ev.Name == agent.StepName: // it is tried again, which can take long
@@ -40,12 +38,10 @@ func levelOf(ev runtime.Event) slog.Level {
 	return slog.LevelDebug
 }
 
-// phaseWord is the word for a moment.
-func phaseWord(p runtime.Phase) string {
-	return [...]string{
-		runtime.Begun: "begun", runtime.Ended: "done", runtime.Served: "served", runtime.Said: "says", runtime.Progressed: "progress",
-		runtime.Driven: "driven", runtime.LetGo: "let go",
-	}[p]
+// phaseWords are the words for moments.
+var phaseWords = map[runtime.Phase]string{
+	runtime.Begun: "begun", runtime.Ended: "done", runtime.Served: "served", runtime.Said: "says", runtime.Progressed: "progress",
+	runtime.Driven: "driven", runtime.LetGo: "let go",
 }
 
 // eventLine is a moment of a step as a line, "" of a run.
@@ -57,7 +53,7 @@ func eventLine(ev runtime.Event) string {
 	case ev.Phase == runtime.Said && ev.Level >= toolabi.LevelWarn:
 		return fmt.Sprintf("  %-12s %s", ev.Step, what)
 	}
-	return fmt.Sprintf("  %-12s %-9s %s%s", ev.Step, phaseWord(ev.Phase), what, failure(ev.Err))
+	return fmt.Sprintf("  %-12s %-9s %s%s", ev.Step, phaseWords[ev.Phase], what, failure(ev.Err))
 }
 
 func failure(err *toolabi.Error) string {

@@ -104,7 +104,9 @@ func (o *Observer) ended(ev runtime.Event, now time.Time) {
 	}
 	delete(o.open[ev.Run], ev.Step)
 	o.metrics.step(ev, outcomeOf(ev.Err), now.Sub(began.at))
-	o.add(o.stepSpan(ev, began, now, outcomeOf(ev.Err)))
+	if o.traces(ev.Run) {
+		o.sender.add(o.stepSpan(ev, began, now, outcomeOf(ev.Err)))
+	}
 }
 
 // letGo makes the spans of what is not over, of the driving, and of the run when it is.
@@ -113,25 +115,28 @@ func (o *Observer) letGo(ev runtime.Event, now time.Time) {
 	if driving == nil {
 		return
 	}
+	o.metrics.drive(ev, now.Sub(driving.at))
+	if !o.traces(ev.Run) {
+		return
+	}
 	for step, left := range o.open[ev.Run] {
 		// A call goes on in another process, which makes its span; there is no other one for it.
 		if step != "" && (ev.Finished || left.event.Class != toolabi.Call) {
-			o.add(o.stepSpan(left.event, left, now, "open"))
+			o.sender.add(o.stepSpan(left.event, left, now, "open"))
 		}
 	}
-	o.metrics.drive(ev, now.Sub(driving.at))
 	trace := traceOf(o.journal, ev.Run)
 	as := []attribute{text("wrun.run", ev.Run), text("wrun.driver", ev.Driver), text("wrun.outcome", ev.Outcome)}
 	if ev.Err != nil {
 		as = append(as, text("error.type", ev.Err.Code.String()))
 	}
 	run := SpanContext{trace, spanOf(trace, "")}
-	o.add(&span{
+	o.sender.add(&span{
 		SpanContext: SpanContext{trace, anySpan()}, parent: run.Span, name: "drive " + clean(ev.Driver, maxText), kind: internal, start: driving.at, end: now,
 		attributes: as, events: driving.events, unkept: driving.unkept, link: o.cfg.Parent, failed: ev.Err != nil,
 	})
 	if ev.Finished {
-		o.add(&span{
+		o.sender.add(&span{
 			SpanContext: run, name: "run " + clean(ev.Driver, maxText), kind: internal, start: ev.Began, end: now, attributes: as, failed: ev.Err != nil,
 		})
 	}
@@ -164,9 +169,7 @@ func (o *Observer) stepSpan(ev runtime.Event, began *opened, now time.Time, outc
 	return s
 }
 
-// add hands a span over to be sent.
-func (o *Observer) add(s *span) {
-	if o.sender != nil && o.cfg.Traces.URL != "" && sampled(s.Trace, o.cfg.Sampled) {
-		o.sender.add(s)
-	}
+// traces says whether a run is traced.
+func (o *Observer) traces(run string) bool {
+	return o.sender != nil && o.cfg.Traces.URL != "" && sampled(traceOf(o.journal, run), o.cfg.Sampled)
 }

@@ -2,7 +2,10 @@ package otlptest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -164,4 +167,29 @@ func TestPrometheusReadsTheMetrics(t *testing.T) {
 		t.Errorf("the histogram is %v", h)
 	}
 	o.Close(t.Context())
+}
+
+// What a receiver does not take is dropped and counted, and whoever observes waits for nothing.
+func TestWhatDoesNotFitIsDroppedAndCounted(t *testing.T) {
+	released := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-released }))
+	defer s.Close()
+	defer close(released)
+	said := 0
+	o := telemetry.Start(telemetry.Config{Traces: telemetry.Endpoint{URL: s.URL}, Sampled: 1, Complain: func(string) { said++ }})
+	const steps = 5000
+	o.Observe(runtime.Event{Run: "r", Phase: runtime.Driven, Driver: "plan"})
+	for range steps {
+		o.Observe(runtime.Event{Run: "r", Step: "a", Phase: runtime.Ended, Name: "t", Class: toolabi.Once})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o.Close(ctx)
+	var b bytes.Buffer
+	if err := o.Metrics().WritePrometheus(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("wrun_telemetry_dropped_total %d\n", steps); !strings.Contains(b.String(), want) || said != 1 {
+		t.Errorf("complained %d times, want once; want %s in %s", said, want, b.String())
+	}
 }
