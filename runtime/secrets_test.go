@@ -54,7 +54,7 @@ func (m *machine) clean() {
 	}
 }
 
-// saying remembers what people are told.
+// saying remembers what whoever observes is told.
 type saying struct {
 	mu   sync.Mutex
 	said []string
@@ -63,7 +63,7 @@ type saying struct {
 func (s *saying) observe(ev runtime.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.said = append(s.said, ev.Text)
+	s.said = append(s.said, ev.Text, string(ev.Request), string(ev.Reply))
 	if ev.Err != nil {
 		s.said = append(s.said, ev.Err.Error())
 	}

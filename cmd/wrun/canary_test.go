@@ -103,6 +103,7 @@ func (a *aviary) observe(ev runtime.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	fmt.Fprintln(&a.said, ev.Name, ev.Text, ev.Err)
+	fmt.Fprintf(&a.said, "%s\n%s\n", ev.Request, ev.Reply)
 }
 
 // order is the input of the guest's tools.
