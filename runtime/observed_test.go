@@ -45,7 +45,9 @@ func TestARunIsObservedFromItsClaimToItsEnd(t *testing.T) {
 	if _, err := m.drive(m.process(m.mem.Handle(), observing), steps("charge")); err != nil {
 		t.Fatal(err)
 	}
-	said := func(p runtime.Phase, step, outcome string, finished bool) string { return fmt.Sprintln(p, step, outcome, finished) }
+	said := func(p runtime.Phase, step, outcome string, finished bool) string {
+		return fmt.Sprintln(p, step, outcome, finished)
+	}
 	want := []string{
 		said(runtime.Driven, "", "", false), said(runtime.Begun, "s1", "", false), said(runtime.Served, "s1/1", "", false),
 		said(runtime.Ended, "s1", "", false), said(runtime.LetGo, "", "ok", true),
