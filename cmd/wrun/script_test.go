@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == compileModule { // started by a test that is not a script
 		main()
 	}
-	testscript.Main(m, map[string]func(){"wrun": main})
+	testscript.Main(m, map[string]func(){"wrun": scripted})
 }
 
 // TestScripts runs the scripts of testdata, each in a directory of its own with a journal of its own, with the bundled
@@ -41,7 +41,8 @@ func TestScripts(t *testing.T) {
 	desk := wasmtest.Tool(t, "internal/wasmtest/guests/desk")
 	till, till2 := wasmtest.Tool(t, "internal/wasmtest/guests/till"), wasmtest.Tool(t, "internal/wasmtest/guests/till2")
 	liars, honest := wasmtest.Tool(t, "internal/wasmtest/guests/liars"), wasmtest.Tool(t, "internal/wasmtest/guests/honest")
-	cache, built := wasmtest.CodeCache(t), goCache(t)
+	cache, built, lines := wasmtest.CodeCache(t), goCache(t), filepath.Join(t.TempDir(), "lines")
+	t.Cleanup(func() { holdLines(t, lines) }) // when all scripts have ended
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
@@ -50,6 +51,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("WRUN_JOURNAL", filepath.Join(env.WorkDir, "state", "journal.db"))
 			env.Setenv("WRUN_CACHE", cache)
 			env.Setenv("GOCACHE", built)
+			env.Setenv(envLines, lines)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Values[ledgerKey{}] = new(*ledger.Server)
 			env.Values[mailKey{}] = new(*mailserver.Server)
