@@ -31,7 +31,7 @@ func checkPermissions(a *app, _ context.Context) finding {
 	for i, p := range append(beside(path), config) {
 		info, err := os.Stat(p)
 		switch {
-		case p == "" || errors.Is(err, fs.ErrNotExist):
+		case p == "" || errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular() && !info.IsDir():
 		case err != nil:
 			return a.failure(failing, fileError(err))
 		case info.Mode().Perm()&0o022 != 0 && info.Mode()&fs.ModeSticky == 0:

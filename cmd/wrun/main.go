@@ -72,7 +72,7 @@ func wantsJSON(args []string) bool {
 }
 
 // upkeep are the verbs that look at a journal or after it, and drive no run of it: when one of them is stopped, it has done nothing, or some of it wholly.
-var upkeep = map[string]bool{"log": true, "crashtest": true, "backup": true, "restore": true, "compact": true, "export": true, "import": true, "verify": true, "gc": true, "wait": true, "bench": true}
+var upkeep = map[string]bool{"log": true, "crashtest": true, "backup": true, "restore": true, "compact": true, "export": true, "import": true, "verify": true, "gc": true, "wait": true, "bench": true, "doctor": true}
 
 // signalError is the cause of a context that a signal has ended.
 type signalError struct{ signal syscall.Signal }
