@@ -25,9 +25,10 @@ func scripted() {
 	if file == "" || len(os.Args) < 2 || os.Args[1] == compileModule || os.Args[1] == crashtestChild {
 		main()
 	}
-	ctx, stop := watchSignals(context.Background(), os.Stderr)
 	var out, errOut bytes.Buffer
-	code := Main(ctx, os.Args[1:], os.Stdin, io.MultiWriter(os.Stdout, &out), io.MultiWriter(os.Stderr, &errOut))
+	a := &app{in: os.Stdin, out: io.MultiWriter(os.Stdout, &out), errOut: io.MultiWriter(os.Stderr, &errOut)}
+	ctx, stop := watchSignals(context.Background(), a.notice)
+	code := a.main(ctx, os.Args[1:])
 	stop()
 	if verb := verbOf(os.Args[1:]); verb != "" {
 		remember(file, verb, out.Bytes())
