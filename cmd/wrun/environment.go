@@ -19,6 +19,13 @@ var environment = []variable{
 	{name: envModel}, {name: envBaseURL}, {name: envKey}, {name: envWaits},
 	{name: "XDG_STATE_HOME"}, {name: "XDG_CONFIG_HOME"}, {name: "XDG_CACHE_HOME"}, {name: "WASI_SDK_PATH"},
 	{name: "OPENAI_API_KEY", secret: true}, {name: "ANTHROPIC_API_KEY", secret: true},
+	{name: "COLUMNS"}, {name: "NO_COLOR"}, {name: "TERM"},
+	{name: envBodies}, {name: "TRACEPARENT"}, {name: "OTEL_SDK_DISABLED"}, {name: "OTEL_SERVICE_NAME"}, {name: "OTEL_RESOURCE_ATTRIBUTES"},
+	{name: "OTEL_TRACES_SAMPLER"}, {name: "OTEL_TRACES_SAMPLER_ARG"}, {name: "OTEL_TRACES_EXPORTER"}, {name: "OTEL_METRICS_EXPORTER"},
+	{name: "OTEL_BSP_SCHEDULE_DELAY"}, {name: "OTEL_METRIC_EXPORT_INTERVAL"}, {name: "OTEL_EXPORTER_OTLP_TIMEOUT"},
+	{name: "OTEL_EXPORTER_OTLP_ENDPOINT"}, {name: "OTEL_EXPORTER_OTLP_PROTOCOL"}, {name: "OTEL_EXPORTER_OTLP_HEADERS", secret: true},
+	{name: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}, {name: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"}, {name: "OTEL_EXPORTER_OTLP_TRACES_HEADERS", secret: true},
+	{name: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"}, {name: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"}, {name: "OTEL_EXPORTER_OTLP_METRICS_HEADERS", secret: true},
 }
 
 // setVariables are those that are set, and unknown ones that look as if they were meant for wrun.

@@ -145,7 +145,7 @@ func (f fieldTables) hold(table map[string]*fieldRow, prefix string, object map[
 		if !isOfKind(value, row.kind) {
 			wrong(path, "is said to be of the type "+row.kind+", and is not")
 		}
-		if row.kind == "any" {
+		if row.kind == "any" || row.kind == "object by key" {
 			continue
 		}
 		values, path := []any{value}, path+"."

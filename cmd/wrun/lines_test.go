@@ -54,8 +54,8 @@ func verbOf(args []string) string {
 		}
 		return "resume --due"
 	case "ls", "show", "replay":
-		for _, flag := range []string{"--removed", "--files", "--artifact"} {
-			if has(flag) || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, flag+"=") }) {
+		for _, flag := range []string{"--removed", "--files", "--artifact", "--step"} {
+			if (verb != "replay" || flag != "--step") && has(flag) || slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, flag+"=") }) {
 				return verb + " " + flag
 			}
 		}
@@ -72,7 +72,7 @@ func remember(file, verb string, text []byte) {
 	defer f.Close()
 	for line := range bytes.Lines(text) {
 		var object map[string]any
-		if json.Unmarshal(line, &object) != nil {
+		if json.Unmarshal(line, &object) != nil || object["level"] != nil { // docs/telemetry.md has the fields of records
 			continue
 		}
 		verb := verb
