@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"text/tabwriter"
 	"time"
 
@@ -105,7 +104,7 @@ func (a *app) list(ctx context.Context, h *wrun.Host, named []string, f runFilte
 
 // hintAtPerson says on a terminal how many runs wait for a person, behind a list of whatever runs.
 func (a *app) hintAtPerson(ctx context.Context, h *wrun.Host, wanted bool) error {
-	if f, ok := a.errOut.(*os.File); !wanted || a.json || a.quiet || !ok || !isTerminal(f) {
+	if !wanted || a.json || a.quiet || !a.shows() {
 		return nil
 	}
 	n := uint64(0)

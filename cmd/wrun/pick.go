@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -56,8 +55,7 @@ func (a *app) orPick(args cobra.PositionalArgs) cobra.PositionalArgs {
 
 // canPick says whether somebody can be asked for a run: data for a machine is not mixed with questions.
 func (a *app) canPick() bool {
-	f, ok := a.errOut.(*os.File)
-	return ok && isTerminal(f) && a.canAsk() && !a.json && !a.quiet
+	return a.shows() && a.canAsk() && !a.json && !a.quiet
 }
 
 // first is the first argument, "" where there is none.

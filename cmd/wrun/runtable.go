@@ -15,8 +15,6 @@ import (
 const (
 	// tableBlock is how many runs are lined up with each other, so that a long list does not wait for its end.
 	tableBlock = 1000
-	// tableWidth is how wide a list of runs is, in columns; what takes the most room and says the least is left out for it.
-	tableWidth = 80
 	// leastLabels is what the labels of a run have in any case, in columns.
 	leastLabels = 20
 )
@@ -49,8 +47,9 @@ func (t *runTable) end(heading bool) error {
 }
 
 func (t *runTable) flush() error {
+	columns := t.a.columns()
 	lines, width := t.lined(true)
-	if width > tableWidth {
+	if width > columns { // what takes the most room and says the least is left out
 		lines, width = t.lined(false)
 	}
 	var b strings.Builder
@@ -59,7 +58,7 @@ func (t *runTable) flush() error {
 		labels = labels || len(s.Labels) > 0
 	}
 	f, ok := t.a.out.(*os.File)
-	room := max(tableWidth-width-2, leastLabels)
+	room := max(columns-width-2, leastLabels)
 	for i, line := range lines {
 		text := ""
 		switch {

@@ -23,6 +23,17 @@ func (a *app) columns() int {
 	return screen.DefaultColumns
 }
 
+// shows says whether standard error is a terminal, before which somebody sits.
+func (a *app) shows() bool {
+	switch w := a.errOut.(type) {
+	case *os.File:
+		return isTerminal(w)
+	case *screen.Live:
+		return w.Terminal()
+	}
+	return false
+}
+
 // paint is the colours of standard output.
 func (a *app) paint() screen.Paint {
 	f, ok := a.out.(*os.File)

@@ -105,4 +105,12 @@ func TestATerminalIsLeftWhole(t *testing.T) {
 	}
 	m.do("send-keys", "echo it was $?", "Enter")
 	m.shows("the exit code", func(s string) bool { return strings.Contains(s, "\nit was 130\n") })
+
+	m.do("resize-window", "-x", "80", "-y", "24")
+	m.do("send-keys", "clear; wrun ls", "Enter")
+	m.shows("who is waited for", func(s string) bool { return strings.Contains(s, "\n1 run waits for a person: wrun inbox\n") })
+	m.do("send-keys", "clear; wrun show", "Enter")
+	m.shows("a question for the run", func(s string) bool { return strings.HasSuffix(s, "or Enter for none:") })
+	m.do("send-keys", "1", "Enter")
+	m.shows("the run", func(s string) bool { return strings.Contains(s, "\nrun      r\nstatus   uncertain\n") })
 }
