@@ -24,6 +24,7 @@ type fieldRow struct {
 	shape string // of its objects, or ""
 	rare  bool   // another test makes it
 	seen  bool
+	by    string // the test that makes what is rare
 }
 
 // fieldTables are the tables of the page: of verbs, and of shapes, by name. Verbs that share a table share the rows.
@@ -66,7 +67,7 @@ func readFieldTables(t *testing.T) fieldTables {
 			row.shape, row.kind = m[1], "object"
 		}
 		if m := rareMark.FindStringSubmatch(line); m != nil {
-			row.rare = true
+			row.rare, row.by = true, m[2]
 			if wrong := madeBy(m[1], m[2], m[3]); wrong != "" {
 				t.Errorf("docs/json.md: %s: %s", line, wrong)
 			}
@@ -201,10 +202,11 @@ func TestLinesThatNoScriptMakes(t *testing.T) {
 	defer h.Close()
 	tables := readFieldTables(t)
 	for verb, line := range map[string]any{
-		"ls":   runLine(h, &journal.State{Run: "r", Crashes: 1}),
-		"log":  map[string]any{"writes": writeLines([]journal.Write{{Space: "s", Key: "k", Value: []byte("v")}, {Space: "s", Key: "k", Delete: true}})},
-		"test": resultLine{Logs: []string{"said"}},
-		"show": map[string]any{"cost_unknown": "why", "artifacts": artifactLines([]runtime.Artifact{{Missing: true, Name: "n"}})},
+		"ls":    runLine(h, &journal.State{Run: "r", Crashes: 1}),
+		"log":   map[string]any{"writes": writeLines([]journal.Write{{Space: "s", Key: "k", Value: []byte("v")}, {Space: "s", Key: "k", Delete: true}})},
+		"test":  resultLine{Logs: []string{"said"}},
+		"inbox": (&app{}).itemLine(runtime.Item{Run: "r", Step: "s/1", Need: runtime.NeedVerdict, Why: "why"}),
+		"show":  map[string]any{"cost_unknown": "why", "artifacts": artifactLines([]runtime.Artifact{{Missing: true, Name: "n"}})},
 	} {
 		text, err := json.Marshal(line)
 		if err != nil {
@@ -215,5 +217,42 @@ func TestLinesThatNoScriptMakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		tables.hold(tables.verbs[verb], "", object, func(path, what string) { t.Errorf("%s: %s %s", verb, path, what) })
+	}
+}
+
+// TestTheScreensAsJSON holds the runs of TestScreens, their steps and what waits in them against the page, which says of some fields that only
+// these lines have them.
+func TestTheScreensAsJSON(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	writeRuns(t, path)
+	tables := readFieldTables(t)
+	hold := func(verb string, args ...string) (objects []map[string]any) {
+		said, _, err := shownIn(t, path, append(args, "--json")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(said) {
+			var object map[string]any
+			if err := json.Unmarshal([]byte(line), &object); err != nil {
+				t.Fatal(err)
+			}
+			tables.hold(tables.verbs[verb], "", object, func(path, what string) { t.Errorf("%s: %s %s", verb, path, what) })
+			objects = append(objects, object)
+		}
+		return objects
+	}
+	hold("inbox", "inbox")
+	for _, run := range hold("ls", "ls") {
+		id := run["run"].(string)
+		for _, step := range hold("show", "show", id)[0]["step_list"].([]any) {
+			hold("show --step", "show", id, "--step", step.(map[string]any)["step"].(string))
+		}
+	}
+	for verb, table := range tables.verbs {
+		for field, row := range table {
+			if row.by == "TestTheScreensAsJSON" && !row.seen {
+				t.Errorf("%s: `%s` is in none of these lines", verb, field)
+			}
+		}
 	}
 }
