@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,21 +21,10 @@ func typeShown(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: types EXIT REGEXP")
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
 	line, err := offered(ts.ReadFile("stdout")+ts.ReadFile("stderr"), args[1])
 	ts.Check(err)
 	ts.Logf("> %s", line)
-	err = ts.Exec("sh", "-c", line)
-	got := 0
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else {
-		ts.Check(err)
-	}
-	if got != want {
-		ts.Fatalf("%s: exit code %d, want %d", line, got, want)
-	}
+	exitsWith(ts, neg, []string{args[0], "sh", "-c", line})
 }
 
 // offered returns the command that is shown once and matches.
