@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -31,37 +30,26 @@ var (
 // runs offers run ids: those that fit first, and the newest of them at the top.
 func runs(f offers) words {
 	return func(a *app, c *cobra.Command, given []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
-		type candidate struct {
-			run    string
-			status journal.Status
-			began  int64
-			fits   bool
-		}
-		var all []candidate
+		fitting, others := firstRuns{n: completeMost, order: beganLast}, firstRuns{n: completeMost, order: beganLast}
 		a.peek(c.Context(), func(ctx context.Context, h *wrun.Host) error {
 			for s, err := range h.Journal().List(ctx, f.query) {
 				if err != nil || ctx.Err() != nil {
-					return err
+					break
 				}
-				if !strings.HasPrefix(s.Run, word) || slices.Contains(given, s.Run) {
-					continue
+				switch {
+				case !strings.HasPrefix(s.Run, word) || slices.Contains(given, s.Run):
+				case f.fit(h, &s):
+					fitting.add(&s)
+				case !f.only:
+					others.add(&s)
 				}
-				status := h.Status(&s)
-				if k := (candidate{s.Run, status, s.Began, f.fit(h, &s)}); k.fits || !f.only {
-					all = append(all, k)
-				}
+			}
+			all := append(fitting.sorted(), others.sorted()...)
+			for _, s := range all[:min(len(all), completeMost)] {
+				found = append(found, cobra.CompletionWithDesc(s.Run, string(h.Status(s))))
 			}
 			return nil
 		})
-		slices.SortFunc(all, func(x, y candidate) int {
-			if x.fits != y.fits {
-				return map[bool]int{true: -1, false: 1}[x.fits]
-			}
-			return cmp.Or(cmp.Compare(y.began, x.began), strings.Compare(x.run, y.run))
-		})
-		for _, k := range all[:min(len(all), completeMost)] {
-			found = append(found, cobra.CompletionWithDesc(k.run, string(k.status)))
-		}
 		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
