@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -22,7 +23,8 @@ const (
 	MaxLabelValue = 256
 )
 
-var labelKey = regexp.MustCompile(`^[a-z][a-z0-9._/-]{0,62}$`)
+// labelKey is made when it is first needed: most processes see no label.
+var labelKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9._/-]{0,62}$`) })
 
 // ParseLabel takes KEY=VALUE apart and says what is wrong with it. A key has 1 to 63 lower-case letters, digits and . _ / -, and begins
 // with a letter. A value has at most 256 bytes of UTF-8 in one line that can be printed; an empty one takes the label away.
@@ -47,7 +49,7 @@ func ParseLabel(text string) (key, value string, err error) {
 
 // ValidateLabelKey reports how a key breaks what ParseLabel says of it.
 func ValidateLabelKey(key string) error {
-	if !labelKey.MatchString(key) {
+	if !labelKey().MatchString(key) {
 		return fmt.Errorf("label %.80q: a key has 1 to %d lower-case letters, digits and . _ / -, and begins with a letter", key, MaxLabelKey)
 	}
 	return nil
