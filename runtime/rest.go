@@ -37,8 +37,9 @@ func (e *StoppedError) Error() string {
 func (e *Engine) Rest(ctx context.Context, run string, idle func()) (Result, error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	latest := e.latest(run)
 	for {
-		s, err := e.state(ctx, run)
+		s, err := latest(ctx)
 		switch {
 		case errors.Is(err, journal.ErrBusy):
 		case err != nil && ctx.Err() != nil:

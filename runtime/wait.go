@@ -182,8 +182,9 @@ func (r *Run) waitFor(ctx context.Context, step journal.Step, name string, reque
 func (e *Engine) Await(ctx context.Context, run string) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	latest := e.latest(run)
 	for {
-		s, err := e.state(ctx, run)
+		s, err := latest(ctx)
 		switch {
 		case err != nil && !errors.Is(err, journal.ErrBusy):
 			return err

@@ -52,6 +52,19 @@ func (e *Engine) Watch(ctx context.Context, run string, from uint64) iter.Seq2[j
 	}
 }
 
+// latest returns a function that gives the folded log of a run as it is now. It is read again only where the journal may have changed since.
+func (e *Engine) latest(run string) func(context.Context) (*journal.State, error) {
+	var s *journal.State
+	var still func() bool
+	return func(ctx context.Context) (_ *journal.State, err error) {
+		if s == nil || !still() {
+			still = e.stillness()
+			s, err = e.state(ctx, run)
+		}
+		return s, err
+	}
+}
+
 // stillness returns a function that says whether nothing was appended to the journal since; false where that cannot be told. What was
 // changed in the last moments counts as changed once more: two changes can have the same time.
 func (e *Engine) stillness() (still func() bool) {
